@@ -98,9 +98,9 @@ void HeldVertices::correct(Real time, Real dt, std::span<Impulse> impulses) {
   const std::vector<Real> after = rows.sums(v);
   for (std::size_t c = 0; c < after.size(); ++c) mean_speeds[c] = (mean_speeds[c] + after[c]) / 2;
   add_reactions(piece_->holds, by_all, motion, mean_speeds, impulses);
-  if (borne_.empty()) return;
+  if (!borne_) return;
   std::vector<Vec3> pushed(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(body.points().owned()));
-  for (std::size_t r = 0; r < pushed.size(); ++r) pushed[r] += borne_[r];
+  for (std::size_t r = 0; r < pushed.size(); ++r) pushed[r] += (*borne_)[r];
   const std::vector<Real> by_others = piece_->exact.meet(rows, dt, std::as_const(motion.u).points(0), pushed);
   add_reactions(piece_->holds, by_others, motion, after, impulses);
 }

@@ -9,6 +9,7 @@
 #include "weft/solve/conditions.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,7 +50,7 @@ class HeldVertices {
   std::span<const std::uint32_t> rows() const { return piece_->rows; }
   bool has(std::uint32_t row) const { return piece_->is_held[row]; }
   /// What vertices take of the impulses of other layers in the step, over their mass, row by row [m/s]; none: nothing.
-  void bear(std::vector<Vec3> borne) { borne_ = std::move(borne); }
+  void bear(std::optional<std::vector<Vec3>> borne) { borne_ = std::move(borne); }
   /// Changes the velocities that these vertices take in a step of dt from `time`; adds what handles give. Collective.
   void correct(Real time, Real dt, std::span<Impulse> impulses);
 
@@ -73,7 +74,7 @@ class HeldVertices {
   const Scene& scene_;
   std::size_t body_;
   std::unique_ptr<Piece> piece_;
-  std::vector<Vec3> borne_;
+  std::optional<std::vector<Vec3>> borne_;
 };
 
 }  // namespace weft

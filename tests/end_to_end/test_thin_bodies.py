@@ -334,6 +334,23 @@ bodies:
             last = numbers(self.run_deck(deck, f"at_{top}"))[-1]
             self.assertLess(abs(last["momentum_z"]), 0.03 * last["mass"] * 9.81 * last["time"], top)
 
+    def test_ranks_without_a_part_of_what_is_held_go_on_beside_rigid_bodies(self):
+        deck = self.deck("""
+weft: 1
+domain: {dx: 0.02, gravity: [0, -9.81, 0]}
+time: {end: 0.1, frame_interval: 0.1}
+materials: {cloth: {law: sheet, density: 500, youngs_modulus: 1e5, poisson_ratio: 0.2, contact: {stiffness: 1e4}}}
+bodies:
+  - {name: sheet, kind: membrane, material: cloth, thickness: 2 mm,
+     mesh: {rectangle: {width: 0.1, height: 0.1}, across: 5, along: 5, rotate: {axis: [1, 0, 0], angle: 90}}}
+  - {name: box, kind: rigid, density: 700, mesh: {block: {lower: [0, 1, 0], upper: [0.16, 1.16, 0.16]}, size: 0.05}}
+handles: [{name: h, body: sheet, where: {box: {lower: [-1, -1, -1], upper: [0.021, 1, 1]}}, hold: {}}]
+output: {diagnostics_every: 1}
+""")
+        one = self.run_deck(deck, "one", "--steps", 20)
+        for ranks in 2, 3, 4, 7:
+            self.assert_same_state(one, self.run_deck(deck, f"{ranks}", "--steps", 20, ranks=ranks), 1e-10)
+
     def test_shells_that_handles_press_into_a_collider_pass_it(self):
         for condition in "separate", "slip", "sticky":
             with self.subTest(condition=condition):

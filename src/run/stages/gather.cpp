@@ -151,8 +151,9 @@ void deform_followers(StepContext& step, GridLayer& layer) {
   }
 }
 
-/// What points of a set that handles lead take of the impulses of other layers, over their mass; none without any.
-std::vector<Vec3> borne_by_handles(StepContext& step, std::size_t s) {
+/// What points of a set that handles lead take of the impulses of other layers, over their mass; none if there are no
+/// such layers, the same on every rank.
+std::optional<std::vector<Vec3>> borne_by_handles(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   if (!step.layers[set.layer].nodes.has<NodeBorne>()) return {};
   std::vector<Vec3> borne = gathered<NodeBorne>(step, s);
@@ -200,8 +201,8 @@ void correct(StepContext& step) {
   for (const auto& held : step.held) held->correct(step.state.time, step.dt(), step.given.by_handles);
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (const VisitedSet& set = step.sets[s]; set.held == nullptr && step.carries_what_handles_lead(set))
-      lead_points(step.scene, set.body, step.bins[s], borne_by_handles(step, s), step.state.time, step.dt(),
-                  step.given.by_handles);
+      lead_points(step.scene, set.body, step.bins[s], borne_by_handles(step, s).value_or(std::vector<Vec3>()),
+                  step.state.time, step.dt(), step.given.by_handles);
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (const VisitedSet& set = step.sets[s]; set.is_corrected && set.follows == nullptr)
       commit_rows(step, s, step.bins[s].order());
