@@ -50,7 +50,7 @@ std::pair<Vec3, Vec3> FollowerLoad::tangents(const Grip& sample, std::span<const
 }
 
 void FollowerLoad::add_force(const Motion& motion, Load& force) const {
-  const Real size = amplitude_.at(motion.time) * magnitude_;
+  const Real size = load_factor(amplitude_, motion) * magnitude_;
   const auto u = motion.u.points(block_);
   const auto out = force.points(block_);
   for (const Grip& sample : samples_) {
@@ -66,7 +66,7 @@ void FollowerLoad::add_force(const Motion& motion, Load& force) const {
 std::unique_ptr<Linear> FollowerLoad::linearise(const Motion& motion) const {
   auto changes = std::make_unique<Changes>();
   changes->freedoms = &motion.u.freedoms();
-  const Real size = amplitude_.at(motion.time) * magnitude_;
+  const Real size = load_factor(amplitude_, motion) * magnitude_;
   const auto u = motion.u.points(block_);
   for (const Grip& sample : samples_) {
     const auto [now1, now2] = tangents(sample, u);

@@ -14,7 +14,7 @@ bool Handles::any() const {
   return std::ranges::any_of(scene_.handles, [&](const GridHandle& h) { return scene_.is_on_layer(h, layer_); });
 }
 
-void Handles::load(Real time, Real ahead) {
+void Handles::load(Real from, Real to, Real ahead) {
   pushes_.clear();
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
@@ -23,7 +23,7 @@ void Handles::load(Real time, Real ahead) {
     const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
     std::visit(Overloaded{[](const GridHandle::Hold&) {}, [](const GridHandle::OnPoints&) {},
                           [&](const GridHandle::Dead& load) {
-                            const Real factor = load.amplitude.at(time);
+                            const Real factor = load.amplitude.mean(from, to);
                             for (const Grip& grip : body.grips(handle.list)) {
                               const std::int32_t row = grip.rows.front();
                               pushes_.push_back({h, row, body.share_of_vertex(row) * factor * force_of(grip), {}, {}});
@@ -31,7 +31,7 @@ void Handles::load(Real time, Real ahead) {
                             }
                           },
                           [&](const GridHandle::Following& load) {
-                            const Real factor = load.amplitude.at(time) * load.magnitude;
+                            const Real factor = load.amplitude.mean(from, to) * load.magnitude;
                             for (const Grip& grip : body.grips(handle.list)) {
                               const auto forces_in = [&](Real later) {
                                 const auto a = [&](int k) { return Vec3(grip.sum(x, k) + later * grip.sum(v, k)); };
@@ -55,11 +55,11 @@ void Handles::load(Real time, Real ahead) {
     points.get<ElementForce>()[push.vertex] += push.force;
     push.v = points.get<Velocity>()[push.vertex];
   }
-  load_points(time);
+  load_points(from, to);
 }
 
 /// Of points that share a total the number is counted anew, so that it stays whole when points leave the bounds.
-void Handles::load_points(Real time) {
+void Handles::load_points(Real from, Real to) {
   point_loads_.clear();
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
     if (Table& points = scene_.bodies[b]->points(); scene_.on_layer[b] == layer_ && points.has<LoadForce>()) {
@@ -77,7 +77,7 @@ void Handles::load_points(Real time) {
     const auto f = points.get<LoadForce>();
     const std::int64_t count = comm_.sum(static_cast<std::int64_t>(
         std::count_if(by.begin(), by.end(), [&](PointId bits) { return is_handled(bits, handle.list); })));
-    const Real factor = load->amplitude.at(time);
+    const Real factor = load->amplitude.mean(from, to);
     PointLoad of_each{h, factor * load->total / static_cast<Real>(std::max<std::int64_t>(count, 1)),
                       factor * load->acceleration, 0};
     for (const std::uint32_t p : bins_of_body_[handle.body]->order()) {
@@ -119,14 +119,20 @@ void Handles::count_loads(Real dt, std::span<Impulse> impulses) const {
   for (const PointLoad& load : point_loads_) count_point_load(load, dt, impulses[load.handle]);
 }
 
-void Handles::load_alone(Real time, Real dt) {
+void Handles::load_alone(Real from, Real to, Real ahead) {
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
     if (MeshBody* meshed = scene_.bodies[b]->roles().mesh;
         meshed != nullptr && meshed->carrier() == Carrier::grid && scene_.on_layer[b] == layer_) {
       const auto f = meshed->points().get<ElementForce>();
       std::fill(f.begin(), f.end(), Vec3::Zero());
     }
-  load(time, dt);
+  load(from, to, ahead);
+}
+
+void Handles::load_again(Real from, Real to) {
+  for (const Push& push : pushes_)
+    scene_.bodies[scene_.handles[push.handle].body]->points().get<ElementForce>()[push.vertex] -= push.force;
+  load(from, to);
 }
 
 /// Led nodes go where their handle goes, whatever walls and other handles say. The work is that of the mean velocity

@@ -29,12 +29,13 @@ class Handles {
   /// Whether there are any.
   bool any() const;
 
-  /// Adds the forces of loads at a time to the forces on vertices, and sets those on points of continua. Loads that
-  /// follow the surface act on it where its velocities bring it in `ahead` [s]. Collective.
-  void load(Real time, Real ahead = 0);
-  /// Sets the forces on vertices to those of loads alone, as an implicit step of dt until a time needs them.
-  /// Collective.
-  void load_alone(Real time, Real dt);
+  /// Adds the forces of loads to the forces on vertices, and sets those on points of continua: their mean between two
+  /// times. Loads that follow the surface act on it where its velocities bring it in `ahead` [s]. Collective.
+  void load(Real from, Real to, Real ahead = 0);
+  /// The same for a step that ends earlier, in place of the forces that were added last. Collective.
+  void load_again(Real from, Real to);
+  /// Sets the forces on vertices to those of loads alone, as an implicit step needs them. Collective.
+  void load_alone(Real from, Real to, Real ahead);
   /// Adds what these loads gave in a step that was made, on this rank.
   void count_loads(Real dt, std::span<Impulse> impulses) const;
   /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
@@ -61,7 +62,7 @@ class Handles {
     Real power;         ///< When the step begins, on this rank [W].
   };
 
-  void load_points(Real time);
+  void load_points(Real from, Real to);
   void count_point_load(const PointLoad& load, Real dt, Impulse& given) const;
   /// Gives led nodes their velocities.
   void lead_nodes(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses);

@@ -274,6 +274,7 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   Piece& own = *piece_;
   Motion& motion = own.motion;
   motion.time = end - h;
+  motion.load_span = h;
   Load force(own.system.freedoms);
   if (own.damping) {
     Motion before = motion;
@@ -327,6 +328,7 @@ EquilibriumReport OwnMotion::step_implicitly(Real h, Real end, bool nearly) {
   Motion start(own.system.freedoms);
   if (!starts_from_last_pass()) start.u = motion.u;
   start.time = motion.time = end - h;
+  motion.load_span = -h;
   begin_substep(h, start);
   FreedomValues free = start.u;
   for (std::size_t k = 0; k < free.all().size(); ++k) free.all()[k] += h * own.velocity.all()[k];
@@ -342,6 +344,7 @@ EquilibriumReport OwnMotion::step_implicitly(Real h, Real end, bool nearly) {
   const auto u = motion.u.all(), v = own.velocity.all();
   for (std::size_t k = 0; k < u.size(); ++k) v[k] = (u[k] - start.u.all()[k]) / h;
   start.time = end;
+  start.load_span = -h;
   count_loads(h, own.velocity, &start);
   if (has_balanced_turns()) std::ranges::fill(own.velocity.block(*own.turns), 0);
   std::vector<Real> impulses;

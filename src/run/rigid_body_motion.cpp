@@ -171,6 +171,7 @@ void RigidBodyMotion::take_loads(Real dt, RigidMomentum& sum) {
   const FourPoints x = four(std::as_const(mesh()).points().get<Position>());
   Motion start(system_->freedoms);
   start.time = state_.time;
+  start.load_span = dt;
   for (std::size_t h = 0; h < loads_.size(); ++h) {
     const Term* load = system_->of_handle[h].load;
     if (load == nullptr) continue;

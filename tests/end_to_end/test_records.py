@@ -2,7 +2,7 @@
 """Proves that the files of a run hold what is promised: tests/end_to_end/test_records.py WEFT."""
 import unittest
 
-from program import CLOTH, DROP, JELLIES, PLATE, Case, count, history, run_json
+from program import CLOTH, DROP, JELLIES, PLATE, Case, count, history, numbers, run_json
 import h5py
 import numpy
 
@@ -39,7 +39,43 @@ output: {diagnostics_every: 1}
 """
 
 
+# Loads that begin and end within steps: an impulse of 0.6 N s, over by 0.18 s.
+PULSE = """
+weft: 1
+domain: {{dx: 0.05, gravity: [0, 0, 0]}}
+time: {{end: 0.3, frame_interval: 0.1, scheme: {scheme}}}
+materials:
+  gum: {{law: fixed_corotated, density: 1000, youngs_modulus: 1e3, poisson_ratio: 0.3}}
+  rope: {{law: rod, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}
+bodies: [{{name: body, {body}}}]
+handles:
+  - {{name: push, body: body, force: {{total: [10, 0, 0],
+     amplitude: [{{time: 0.11, factor: 0}}, {{time: 0.12, factor: 1}}, {{time: 0.17, factor: 1}},
+                 {{time: 0.18, factor: 0}}]}}}}
+output: {{diagnostics_every: 1}}
+"""
+
+
 class Records(Case):
+    def test_loads_give_their_impulse_in_steps_of_any_size(self):
+        block = "mesh: {block: {lower: [0, 0, 0], upper: [0.1, 0.1, 0.1]}, size: 0.1}"
+        for body, scheme, step in (
+                ("kind: rigid, mass: 1, " + block, "explicit", 100),
+                ("kind: solid, material: gum, carrier: own, " + block, "explicit", 7),
+                ("kind: solid, material: gum, carrier: own, stage: {scheme: implicit}, " + block, "explicit", 100),
+                ("kind: solid, material: gum, carrier: grid, " + block, "explicit", 7),
+                ("kind: solid, material: gum, carrier: grid, " + block, "implicit", 100),
+                ("kind: continuum, material: gum, shape: {box: {lower: [0, 0, 0], upper: [0.1, 0.1, 0.1]}}", "explicit",
+                 7),
+                ("kind: continuum, material: gum, shape: {box: {lower: [0, 0, 0], upper: [0.1, 0.1, 0.1]}}", "implicit",
+                 100)):
+            with self.subTest(body=body, scheme=scheme):
+                deck = self.deck(PULSE.format(body=body, scheme=scheme))
+                rows = numbers(self.run_deck(deck, "run", "--force", "--set", f"time.max_dt={step} ms"))
+                self.assertLess(len(rows), 0.5 / (1e-3 * step) + 30)
+                error = 1e-4 if scheme == "implicit" else 1e-9
+                self.assertAlmostEqual(rows[-1]["momentum_x"] - rows[0]["momentum_x"], 0.6, delta=error)
+
     def test_diagnostics_have_the_promised_columns_and_add_up(self):
         output = self.run_deck(self.deck(JELLIES), "out", "--steps", 80)
         header = (output / "diagnostics.csv").read_text().splitlines()[0].split(",")

@@ -16,7 +16,12 @@ struct Amplitude {
   std::vector<Key> keys;  ///< By time, at least one.
 
   Real at(Real time) const;
+  /// Between two times, so that the impulse of a step is exact whatever its length; or at the time, if they are one.
+  Real mean(Real from, Real to) const;
 };
+
+/// Of loads in a motion.
+Real load_factor(const Amplitude& amplitude, const Motion& motion);
 
 /// The energy -factor(t) sum f_i . u_i of a block of points.
 class DeadLoad : public Term {

@@ -89,6 +89,7 @@ struct Motion {
   FreedomValues u;      ///< Displacements since the start of the step, when bodies last committed [m].
   Real rate_per_u = 0;  ///< Velocities over displacements in this solve [1/s]: 1 / dt for backward Euler, else 0.
   Real time = 0;        ///< At which loads act and handles are [s]: the end of the step.
+  Real load_span = 0;   ///< Loads are their mean between the time and so much later, or before if negative [s].
 };
 
 }  // namespace weft

@@ -112,6 +112,7 @@ bool accept(StepContext& step) {
   report.size.dt /= 2;
   report.size.limited_by = "recovery";
   ++report.retries;
+  for (GridLayer& layer : step.layers) layer.advance->shorten(step, layer);
   return false;
 }
 

@@ -15,8 +15,12 @@ class ExplicitAdvance final : public GridAdvance {
     const Scene& scene = step.scene;
     for (std::size_t b = 0; b < scene.bodies.size(); ++b)
       if (scene.on_layer[b] == layer.number && scene.bodies[b]->roles().is_carried_by_grid) scene.bodies[b]->prepare();
-    layer.handles.load(step.state.time);
+    layer.handles.load(step.state.time, step.state.time + step.dt());
     if (layer.handles.any()) layer.handles.find(step.state.cuts, step.state.time);
+  }
+
+  void shorten(StepContext& step, GridLayer& layer) override {
+    layer.handles.load_again(step.state.time, step.state.time + step.dt());
   }
 
   AdvanceReport advance(StepContext& step, GridLayer& layer) override {

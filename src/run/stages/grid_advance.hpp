@@ -24,8 +24,10 @@ class GridAdvance {
   /// Whether it takes the forces of bodies at the start of the step, which scatter adds to the momentum. Steps are then
   /// short, and no node may move far. If not, `advance` finds the forces by itself and visits the points many times.
   virtual bool takes_forces() const = 0;
-  /// Before the tries of a step: finds what does not depend on dt. Collective.
+  /// Before the tries of a step: finds what they have in common, for the first dt. Collective.
   virtual void prepare(StepContext& step, GridLayer& layer) = 0;
+  /// The next try has a smaller dt. Collective.
+  virtual void shorten(StepContext& step, GridLayer& layer) = 0;
   /// Other blocks are active than before.
   virtual void blocks_changed() {}
   /// Writes the velocity of every owned node of the layer at the end of the step, and adds what walls and handles gave

@@ -29,11 +29,12 @@ class ImplicitAdvance final : public GridAdvance {
 
   bool takes_forces() const override { return false; }
   void prepare(StepContext&, GridLayer&) override {}
+  void shorten(StepContext&, GridLayer&) override {}
   void blocks_changed() override { grid_.reset(); }
 
   AdvanceReport advance(StepContext& step, GridLayer& layer) override {
     const Real dt = step.dt(), end = step.state.time + dt;
-    layer.handles.load_alone(end, dt);
+    layer.handles.load_alone(settings_.inertia ? step.state.time : end, end, dt);  // at rest forces balance at the end
     const auto timing = step.timers.measure("solve");
     if (holds_) holds_->begin_step(layer.map(), step.state.time, dt);
     if (!grid_) grid_ = make_grid(step, layer);

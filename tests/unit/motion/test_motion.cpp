@@ -4,6 +4,7 @@
 
 #include "support/springs.hpp"
 #include "support/term_checks.hpp"
+#include "weft/motion/dead_load.hpp"
 #include "weft/motion/inertia.hpp"
 
 namespace weft {
@@ -96,6 +97,22 @@ TEST(InertiaTest, PassesTheChecksOfTermsAndIsLeastWithoutForces) {
   EXPECT_EQ(inertia.energy(motion), 0);
   motion.u.points(0)[0] += Vec3(0.2, 0, 0);
   EXPECT_NEAR(inertia.energy(motion), masses[0] * 0.2 * 0.2 / (2 * 0.1 * 0.1), 1e-12);
+}
+
+TEST(AmplitudeTest, MeansTimesTheirSpansAddUpWhateverTheSpans) {
+  const Amplitude steps{{{0.1, 1}, {0.2, 3}, {0.2, -1}, {0.3, 0}, {0.5, 2}}};
+  const auto impulse = [&](Real from, Real to) { return (to - from) * steps.mean(from, to); };
+  EXPECT_NEAR(impulse(0, 1), 0.1 + 0.2 - 0.05 + 0.2 + 1, 1e-15);
+  EXPECT_NEAR(impulse(0.15, 0.2), 0.125, 1e-15);
+  EXPECT_NEAR(impulse(0.2, 0.25), -0.0375, 1e-15);
+  EXPECT_NEAR(impulse(0.6, 0.9), 0.6, 1e-15);
+  for (const int parts : {1, 2, 3, 7, 10, 100}) {
+    Real sum = 0;
+    for (int k = 0; k < parts; ++k) sum += impulse(Real(k) / parts, Real(k + 1) / parts);
+    EXPECT_NEAR(sum, 1.45, 1e-14);
+  }
+  EXPECT_EQ(steps.mean(0.3, 0.1), steps.mean(0.1, 0.3));
+  EXPECT_EQ(steps.mean(0.4, 0.4), steps.at(0.4));
 }
 
 }  // namespace
