@@ -24,7 +24,8 @@ inline constexpr auto keys<AmplitudeKeyDeck> = table(
     Key{"time", "s", anything, required, "When.", &AmplitudeKeyDeck::time},
     Key{"factor", "1", anything, required, "The factor.", &AmplitudeKeyDeck::factor});
 
-inline constexpr const char* amplitude_text = "Factor over time; without, in proportion to time up to 1 at time.end.";
+inline constexpr const char* amplitude_text =
+    "Factor over time, of which a step takes the mean; without, in proportion to time up to 1 at time.end.";
 
 template <>
 inline constexpr auto keys<HoldDeck> = table(
