@@ -206,6 +206,10 @@ void check(const HoldDeck& hold, const Spot& at) {
     at.error("a symmetry needs the key \"normal\": the normal of its plane.");
   if (hold.keep != Hold::symmetry && hold.normal) at["normal"].error_at_key("is for \"keep: symmetry\" alone.");
   if (hold.keep == Hold::symmetry && hold.motion) at["motion"].error_at_key("a plane of symmetry cannot move.");
+  for (std::size_t k = 1; k < hold.axes.size(); ++k)
+    if (std::find(hold.axes.begin(), hold.axes.begin() + static_cast<std::ptrdiff_t>(k), hold.axes[k]) !=
+        hold.axes.begin() + static_cast<std::ptrdiff_t>(k))
+      at["axes"].entry(k).error("stands in the list before. Name each axis once.");
 }
 
 /// Two keys of the same time make a jump.

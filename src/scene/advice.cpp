@@ -153,6 +153,10 @@ std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& sce
             may_meet_grid(scene.deck.bodies[b]) ? "meets_grid: true" : "carrier: grid"));
   advise_on_overlaps(scene, advice);
   advise_on_implicit_layers(scene, advice);
+  for (const SourceDeck& source : scene.deck.sources)
+    if (source.from >= scene.deck.time.end)
+      advice.push_back(fmt::format("{}: it opens at {:.6g} s, and the run ends at {:.6g} s. Nothing comes of it.",
+                                   source.location.text, source.from, scene.deck.time.end));
   if (!scene.deck.solve.petsc.empty() && scene.deck.time.scheme == Scheme::explicit_euler)
     advice.emplace_back(
         "solve.petsc: it has no effect, since nothing is solved with \"scheme: explicit\" under time. Expected: "

@@ -319,6 +319,20 @@ TEST(BadDeckTest, WhatAStaticAnalysisWouldIgnoreIsRefused) {
   for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].rfind(starts[i], 0), 0u) << lines[i];
 }
 
+TEST(BadDeckTest, HoldsNameEachAxisOnce) {
+  const std::string deck =
+      "weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 1}\n"
+      "materials: {foil: {law: stvk_hencky, density: 1, youngs_modulus: 1, poisson_ratio: 0}}\n"
+      "bodies:\n"
+      "  - {name: sheet, kind: shell, material: foil, thickness: 1 mm, mesh: {rectangle: {width: 1, height: 1}, "
+      "across: 2, along: 2}}\n"
+      "handles: [{name: clamp, body: sheet, hold: {axes: [z, x]}}]\n";
+  EXPECT_TRUE(complaints(deck).empty()) << complaints(deck).at(0);
+  const auto lines = complaints(replaced(deck, "axes: [z, x]", "axes: [z, x, z]"));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_NE(lines[0].find("handles.clamp.hold.axes.2: stands in the list before"), std::string::npos) << lines[0];
+}
+
 TEST(BadDeckTest, SurfacesGoRoundOnce) {
   const std::string deck =
       "weft: 1\ntime: {end: 1, frame_interval: 1, scheme: static}\n"

@@ -406,6 +406,18 @@ TEST(AdviceTest, NamesWhatIsTooThinOrTooFarApartForTheGridAndNothingElse) {
   EXPECT_NE(fine[0].find("less than dx / 2"), std::string::npos);
 }
 
+TEST(AdviceTest, NamesSourcesThatOpenAfterTheEnd) {
+  Scene scene = empty_scene_of(std::string(soft) +
+                               "bodies: [{name: a, kind: continuum, material: soft}]\n"
+                               "sources: [{name: late, body: a, shape: {sphere: {center: [0, 0, 0], radius: 0.3}},"
+                               " velocity: [1, 0, 0], from: 0.5}]\n");
+  EXPECT_TRUE(advice_on(Comm::world(), scene).empty());
+  scene.deck.time.end = 0.5;
+  const auto said = advice_on(Comm::world(), scene);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("sources.late: it opens at 0.5 s, and the run ends at 0.5 s"), std::string::npos) << said[0];
+}
+
 TEST(AdviceTest, NamesOptionsForSolvesThatThereAreNot) {
   Scene scene = empty_scene_of(
       std::string(soft) +
