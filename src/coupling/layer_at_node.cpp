@@ -461,10 +461,11 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& 
   return gap ? std::optional(Encounter{n, at, *gap}) : std::nullopt;
 }
 
-bool LayerAtNode::fills_space() const { return !has_surface && !is_thin && has_strength && spread > 0; }
+bool LayerAtNode::fills_space() const { return !has_surface && !is_thin && has_strength; }
 
 /// (16.4): a mass touches a plane where its mean distance is that of all beyond it.
 Real LayerAtNode::gap_to_mass(const LayerAtNode& b, const Vec3& n, Real height, Real friction) const {
+  if (b.spread == 0) return 0;
   const Real deviation = dx * std::sqrt(b.spread), ahead_by = n.dot(b.middle_of_mass()), behind = height + ahead_by;
   const Real beyond = behind - deviation * mean_of_half(height / deviation);
   if (beyond <= 0)
@@ -475,7 +476,7 @@ Real LayerAtNode::gap_to_mass(const LayerAtNode& b, const Vec3& n, Real height, 
 
 Real LayerAtNode::gap_to_liquid(const LayerAtNode& b) const {
   const std::optional<Real> height = distance(unit(normal), Vec3::Zero());
-  return height && b.spread > 0 ? flatness(normal) * gap_to_mass(b, unit(normal), *height, 0) : 0;
+  return height ? flatness(normal) * gap_to_mass(b, unit(normal), *height, 0) : 0;
 }
 
 /// (16.4f): of the faces that a node sees those count that cover their planes and have the mass before them, and where
@@ -483,7 +484,7 @@ Real LayerAtNode::gap_to_liquid(const LayerAtNode& b) const {
 std::optional<LayerAtNode::Encounter> LayerAtNode::meet_mass(const LayerAtNode& b, Real friction) const {
   const Vec3 middle_of_b = b.middle_of_mass(), to_b = middle_of_b.stableNormalized();
   const Real tells = smooth_step(least_telling, most_telling, middle_of_b.norm() / dx);
-  const Real deviation = dx * std::sqrt(b.spread);
+  const Real deviation = dx * std::sqrt(b.variance_of_kernel());
   const auto inside = [&](const Face& face) {  // how far behind the middle of what fills the space before it
     return std::max(Real(0),
                     deviation * mean_of_half(face.height / deviation) - face.height - face.normal.dot(middle_of_b));

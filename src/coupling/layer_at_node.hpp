@@ -106,8 +106,8 @@ struct LayerAtNode {
   bool passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const;
   /// It is of materials with strength, which have a middle, by its normal, but no surface.
   bool fills_space() const;
-  /// From the node [m].
-  Vec3 middle_of_mass() const { return -dx * spread * normal; }
+  /// From the node [m]; roughly with the linear kernel.
+  Vec3 middle_of_mass() const { return -dx * (spread > 0 ? spread : 1.0 / 3) * normal; }
   /// A surface and what fills space.
   std::optional<Encounter> meet_mass(const LayerAtNode& b, Real friction) const;
   /// A liquid comes to a surface from all sides, and meets its mean plane where that is flat.
