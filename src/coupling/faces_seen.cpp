@@ -51,9 +51,6 @@ FacesSeen faces_seen(const Vec3& mean, const Mat3& facing, const Vec3& offset, R
   const SymmetricEigen axes = symmetric_eigen(facing);
   Eigen::Index least = 0;
   axes.values.minCoeff(&least);
-  const Vec3 last = axes.Q.col(least);
-  include_alone(last.dot(mean) < 0 ? Vec3(-last) : last);
-
   const Eigen::Index i = (least + 1) % 3, j = (least + 2) % 3;
   const Complex first(axes.Q.col(i).dot(mean), axes.Q.col(j).dot(mean));
   const auto direction = [&](const Complex& z) {
@@ -64,7 +61,7 @@ FacesSeen faces_seen(const Vec3& mean, const Mat3& facing, const Vec3& offset, R
              b = two ? direction(two->second) : Vec3(Vec3::Zero());
   const Real cosine = a.dot(b);
   if (!two || cosine > alike || cosine < opposite) {
-    if (std::abs(first) > least_share) include_alone(direction(first));
+    if (mean.norm() > least_share) include_alone(mean.normalized());
     return found;
   }
   const Real sine_squared = 1 - cosine * cosine;
@@ -73,6 +70,8 @@ FacesSeen faces_seen(const Vec3& mean, const Mat3& facing, const Vec3& offset, R
     const Real share = dual.dot(mean);
     include(n, share, -dual.dot(offset) / share, nearness_to_one(root));
   };
+  const Vec3 last = axes.Q.col(least);  // no face unless both others are
+  include_alone(last.dot(mean) < 0 ? Vec3(-last) : last);
   include_beside(a, b, std::abs(two->first));
   include_beside(b, a, std::abs(two->second));
   return found;

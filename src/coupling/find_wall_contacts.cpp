@@ -31,6 +31,9 @@ constexpr Real closing_share = 0.01;
 constexpr Real closing_share_of_flat = 1e-4;
 /// In short steps so of points that go with elements: nodes move them not quite so, and to push them back is work.
 constexpr Real closing_share_of_elements = 1e-3;
+/// Walls that hold draw thin bodies and meshes back by this part of the first: at once it would be a kick. What comes
+/// away of points that have a size of their own they hold where it is, since that size does not follow all flow.
+constexpr Real pulling_share = 0.1;
 /// A face that ends this near to the surface of another wall, in grid spacings, is flush with it,
 constexpr Real flush = 1e-3;
 /// which is looked for so far ahead of the face.
@@ -117,7 +120,7 @@ WallClosing closing_of(const TouchingSet& set, Real dx) {
   const Real pushed = flatten(*set.points) ? closing_share_of_flat * wave
                       : drifts             ? closing_share_of_elements * wave
                                            : closing;
-  return {pushed, drifts ? 0 : pushed};
+  return {pushed, drifts ? 0 : pushed, set.points->touches_at_surface() ? 0 : pulling_share * closing};
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ constexpr Real least_wide = 0.8, widest = 1;
 constexpr int power_of_cosine = 4;
 /// and by 1/e for so much more of the mass behind it than behind another one [dx].
 constexpr Real deeper = 0.3;
-/// Faces do not meet a mass of which so much counts before those that are too far aside, nor less altogether.
-constexpr Real least_met = 0.2;
+/// Faces do not meet a mass of which less than this part counts, nor if it is less than the second in all.
+constexpr Real least_met = 0.2, least_met_in_all = 0.03;
 /// Where a node sees more than this of both sides of a plate it does not know how far that is.
 constexpr Real least_one_sided = 0.9;
 /// Planes are no farther from a node that sees them [dx].
@@ -514,7 +514,7 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_mass(const LayerAtNode& 
   if (const std::optional<Real> height = distance(to_b, Vec3::Zero())) {
     include(to_b, 1 - flattest, 1, gap_to_mass(b, to_b, *height, friction));
   }
-  if (met < least_met * std::max(all, Real(1)) || n.norm() < least_normal) return {};
+  if (met < std::max(least_met * all, least_met_in_all) || n.norm() < least_normal) return {};
   // Of faces at right angles |N|^2 is the sum of the squares of F, of both sides of a plate it is less.
   const Real one_sided = smooth_step(least_one_sided, 1, normal.squaredNorm() / facing.squaredNorm());
   return Encounter{n.normalized(), Vec3::Zero(), one_sided * gap / met};

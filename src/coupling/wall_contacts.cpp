@@ -81,14 +81,13 @@ Real WallContacts::stored(const Contact& contact, const Vec3& force) const {
   return (contact.compliance * f_n * f_n + contact.along * f_t2) / 2;
 }
 
-/// The gap at the start of a step, of which no more is closed than is allowed at once. Walls hold what has come away
-/// where it is: to draw it back would be work.
+/// The gap at the start of a step, of which no more is closed than is allowed at once, by walls that pull neither.
 Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) * contact.compliance;
-  const auto [pushed, pushed_where_held] = closing_[contact.set];
+  const auto [pushed, pushed_where_held, drawn] = closing_[contact.set];
   const bool bears = contact.is_held && !contact.force.isZero(0);
   const Real more = std::max(contact.gap - explained, -(bears ? pushed_where_held : pushed) * dt_);
-  return explained + (contact.is_held ? std::min(more, Real(0)) : more);
+  return explained + (contact.is_held ? std::min(more, drawn * dt_) : more);
 }
 
 void WallContacts::follow_walls() {

@@ -583,7 +583,7 @@ output: {{diagnostics_every: 5}}
             late = [row["contact_force_plate_z"] for row in rows if row["time"] > 0.085]
             bears.append(sum(late) / len(late))
             self.assertLess(largest_rise(rows), 0.01 * rows[-1]["work_joint_plate"])
-        self.assertGreater(bears[0], 1400)
+        self.assertGreater(bears[0], 1300)  # after the solve alone 1196; a cube of many cells bears 2000
         self.assertAlmostEqual(bears[1] / bears[0], 1, delta=0.03)
 
     def test_contact_points_are_drawn_with_what_acts_on_them(self):

@@ -38,9 +38,10 @@ struct NodeContact : NodeKey {
 /// Of the ellipsoids of points at rest, at least the largest half axis [m].
 Real largest_half_axis(const PointSet& points);
 
-/// How fast gaps close that no force explains, where walls push, and where they push what they hold [m/s].
+/// How fast gaps close that no force explains, where walls push, where they push what they hold, and where they pull
+/// [m/s].
 struct WallClosing {
-  Real pushed, pushed_where_held;
+  Real pushed, pushed_where_held, drawn;
 };
 
 /// A set of points that touches walls.
