@@ -147,9 +147,6 @@ void check(const EllipticSectionDeck& section, const Spot& at) {
 void check(const StrandDeck& strand, const Spot& at) {
   if (strand.carrier == Carrier::grid)
     at["carrier"].error("the grid does not carry strands, which move by themselves. Expected: own.");
-  if ((strand.impulses || strand.stretch_limit) && strand.stage && strand.stage->substeps > 1)
-    at["stage"]["substeps"].error(
-        "impulses and stretch_limit act on the motion over a whole step. Expected: 1, or leave it out.");
   if (!std::holds_alternative<FileSectionDeck>(strand.section)) return;
   if (!std::holds_alternative<CurveFileDeck>(strand.curves.form) || strand.curves.plies)
     at["thickness"].error("patterns and plies have none of their own. Give a radius, and a taper.");

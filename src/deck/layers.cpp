@@ -1,8 +1,26 @@
 #include "weft/deck/layers.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 namespace weft {
+namespace {
+
+bool is_stressed_by_grid(const StrandDeck& strand) {
+  return strand.contact && strand.response == StrandResponse::elastoplastic;
+}
+
+/// Whether nodes change how a strand moves: they have its stress, or know of another body than strands like it.
+bool is_moved_by_grid(const Deck& deck, const StrandDeck& strand) {
+  if (!has_contact_points(strand)) return false;
+  const auto is_like_it = [&](const BodyDeck& body) {
+    const auto* other = std::get_if<StrandDeck>(&body);
+    return other != nullptr && !is_stressed_by_grid(*other) && layer_of(body) == layer_of(strand);
+  };
+  return std::ranges::any_of(deck.bodies, [&](const BodyDeck& body) { return layer_of(body) && !is_like_it(body); });
+}
+
+}  // namespace
 
 const CarriedDeck* carried(const BodyDeck& body) {
   return std::visit(
@@ -38,6 +56,10 @@ std::optional<std::string> layer_of(const BodyDeck& body) {
         return has_contact_surface(body) ? b.name : first_layer;
       },
       body);
+}
+
+bool acts_on_whole_steps(const Deck& deck, const StrandDeck& strand) {
+  return strand.impulses || strand.stretch_limit || is_moved_by_grid(deck, strand);
 }
 
 }  // namespace weft

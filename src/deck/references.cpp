@@ -163,6 +163,18 @@ void check_blends(const Deck& deck, const Spot& bodies) {
   }
 }
 
+/// Complains about strands in several substeps on which the grid or impulses act once in a step.
+void check_substeps(const Deck& deck, const Spot& bodies) {
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i) {
+    const auto* strand = std::get_if<StrandDeck>(&deck.bodies[i]);
+    if (strand == nullptr || !strand->stage || strand->stage->substeps <= 1 || !acts_on_whole_steps(deck, *strand))
+      continue;
+    bodies.entry(i)["stage"]["substeps"].error(
+        "impulses, stretch_limit and the grid, with contact or other bodies, act once in a step: strands of several "
+        "substeps gain energy. Expected: 1, or leave it out.");
+  }
+}
+
 /// Complains about roots in colliders that are not there, and about handles that have the name of theirs.
 void check_roots(const Deck& deck, const Spot& bodies, const Names& colliders, const Names& handles) {
   for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i) {
@@ -386,6 +398,7 @@ void check_references(const Deck& deck, const Spot& root) {
   check_roots(deck, bodies, collider_names, handle_names);
   check_grooms(deck, bodies, collider_names);
   check_blends(deck, bodies);
+  check_substeps(deck, bodies);
   check_fed(deck, bodies, sources);
 }
 

@@ -16,8 +16,7 @@ namespace {
 
 /// Unless the deck says how many.
 constexpr int most_stable_substeps = 1000;
-/// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow. What
-/// the grid gives once in a step feeds modes that turn by pi in it; the fastest one turns by half of that [rad].
+/// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow [rad].
 constexpr Real most_turn_between_contacts = 1.6;
 /// Passes of contact leave forces of implicit bodies unbalanced by this share of the change that they make.
 constexpr Real share_left_by_passes = 1e-6;
@@ -65,7 +64,7 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
   const SceneLayer& layer = scene.layer_of(b);
   DtLimit limit;
   if (stage && !stage->is_implicit) {
-    const bool has_contact = touches && (layer.has_contact_points || scene.step.is_moved_by_grid[b]);
+    const bool has_contact = touches && layer.has_contact_points;
     const Real damping_ratio = scene.bodies[b]->roles().mesh->damping_ratio(frequency_at_rest);
     limit = {most_substeps(*stage, has_contact, damping_ratio) *
                  own_substep(now.vibration(), frequency_at_rest, damping_ratio),

@@ -58,14 +58,14 @@ void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> 
 }
 
 /// How a body moves if it does so by itself.
-std::optional<StageSettings> stage_of(const BodyDeck& body) {
+std::optional<StageSettings> stage_of(const Deck& deck, const BodyDeck& body) {
   const CarriedDeck* keys = carried(body);
   if (keys == nullptr || keys->carrier == Carrier::grid) return {};
   const StageDeck stage = keys->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 1e-8});
   const auto* strand = std::get_if<StrandDeck>(&body);
-  const bool acts_on_whole_steps = strand != nullptr && (strand->impulses || strand->stretch_limit);
+  const bool has_one_substep = strand != nullptr && acts_on_whole_steps(deck, *strand);
   return StageSettings{.is_implicit = stage.scheme == StageScheme::implicit_euler,
-                       .substeps = acts_on_whole_steps ? 1 : stage.substeps,
+                       .substeps = has_one_substep ? 1 : stage.substeps,
                        .tolerance = stage.tolerance};
 }
 
@@ -82,27 +82,12 @@ std::optional<StrandImpulseSettings> impulses_of(const StrandDeck& strand) {
   return StrandImpulseSettings{distance, iterations, friction, averaging, swept};
 }
 
-bool is_stressed_by_grid(const StrandDeck& strand) {
-  return strand.contact && strand.response == StrandResponse::elastoplastic;
-}
-
-/// Whether nodes change how a strand moves: they have its stress, or know of another body than strands like it.
-bool is_moved_by_grid(const Deck& deck, const StrandDeck& strand) {
-  if (!has_contact_points(strand)) return false;
-  const auto is_like_it = [&](const BodyDeck& body) {
-    const auto* other = std::get_if<StrandDeck>(&body);
-    return other != nullptr && !is_stressed_by_grid(*other) && layer_of(body) == layer_of(strand);
-  };
-  return std::ranges::any_of(deck.bodies, [&](const BodyDeck& body) { return layer_of(body) && !is_like_it(body); });
-}
-
 /// What steps read of each body that is a strand; nothing of others.
 void set_strands(const Deck& deck, StepSettings& settings) {
   for (const BodyDeck& body : deck.bodies) {
     const auto* strand = std::get_if<StrandDeck>(&body);
     const bool is_strand = strand != nullptr;
     settings.blends.push_back(is_strand ? std::optional(blend_of(*strand)) : std::nullopt);
-    settings.is_moved_by_grid.push_back(is_strand && is_moved_by_grid(deck, *strand));
     settings.impulses.push_back(is_strand ? impulses_of(*strand) : std::nullopt);
     settings.stretch_limits.push_back(is_strand ? strand->stretch_limit : std::nullopt);
   }
@@ -143,7 +128,8 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.balance_every = deck.balance.every;
   settings.gravity = deck.domain.gravity;
   settings.slowest_hit = slowest_hit_of_fall * std::sqrt(2 * deck.domain.gravity.norm() * deck.domain.dx);
-  std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
+  std::ranges::transform(deck.bodies, std::back_inserter(settings.stages),
+                         [&](const BodyDeck& body) { return stage_of(deck, body); });
   const bool meet_themselves = std::ranges::any_of(
       deck.layer_contact, [](const LayerContactDeck& pair) { return pair.between.front() == pair.between.back(); });
   const bool surfaces_may_meet = meet_themselves || std::ranges::count_if(deck.bodies, has_surface) > 1;

@@ -27,5 +27,7 @@ bool has_contact_surface(const BodyDeck& body);
 /// The layer of a body that meets the grid. One with a surface of contact points that names none has a layer of its own
 /// name.
 std::optional<std::string> layer_of(const BodyDeck& body);
+/// Whether a strand takes one substep in a step: impulses, a stretch limit or nodes change its velocity once in it.
+bool acts_on_whole_steps(const Deck& deck, const StrandDeck& strand);
 
 }  // namespace weft

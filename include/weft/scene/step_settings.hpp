@@ -63,7 +63,6 @@ struct StepSettings {
   std::vector<bool> flows_in_loop;                   ///< Of implicit steps, for each body: whether trial states flow.
   std::vector<std::optional<StageSettings>> stages;  ///< Of bodies with a mesh that move by freedoms of their own.
   std::vector<std::optional<BlendSettings>> blends;  ///< Of strands.
-  std::vector<bool> is_moved_by_grid;                ///< Whether nodes change how a strand moves.
   std::vector<std::optional<ContactPasses>>
       contact_passes;    ///< Of bodies that meet other layers several times in a step.
   Real slowest_hit = 0;  ///< Surfaces that approach more slowly do not rebound [m/s].
