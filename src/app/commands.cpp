@@ -366,11 +366,11 @@ void look_at_bodies(const path& output, ExportOptions& options) {
   const path file = output / "resolved.yaml";
   Deck deck = parse_saved_deck(read_text(file), file.string(), output.string());
   find_files_again(deck, output);
-  options.spacing = [deck, file](const std::string& name) {
+  options.spacing = [deck](const std::string& name) -> std::optional<Real> {
     for (const BodyDeck& body : deck.bodies)
       if (const auto* points = std::get_if<ContinuumDeck>(&body); points && points->name == name)
         return deck.domain.dx / std::cbrt(Real(points->particles_per_cell));
-    throw Error(ExitCode::file_system, fmt::format("{}: there is no body \"{}\" here.", file.string(), name));
+    return std::nullopt;  // nodes of the grid, and contact points
   };
   options.thickness = [deck](const std::string& name) { return thickness_of_curves(deck, name); };
   if (!deck.domain.gravity.isZero(0)) deck.domain.gravity.cwiseAbs().maxCoeff(&options.up);

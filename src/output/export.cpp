@@ -300,14 +300,16 @@ struct Job {
   FrameSummary summary;
 };
 
-std::vector<Job> jobs_in(const fs::path& frames, ExportFormat format) {
+std::vector<Job> jobs_in(const fs::path& frames, const ExportOptions& options) {
   std::vector<Job> jobs;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(frames, error)) {
     if (entry.path().extension() != ".hdf") continue;
     const FrameSummary summary = read_frame_summary(entry.path());
-    const std::string stem = entry.path().stem().string();
-    if (has_form(summary.kind, format)) jobs.push_back({entry.path(), stem.substr(0, stem.rfind('_')), summary});
+    const std::string stem = entry.path().stem().string(), name = stem.substr(0, stem.rfind('_'));
+    if (!has_form(summary.kind, options.format)) continue;
+    if (summary.kind == CellKind::vertex && !options.spacing(name)) continue;
+    jobs.push_back({entry.path(), name, summary});
   }
   require(!error, ExitCode::file_system, fmt::format("{}: {}.", frames.string(), error.message()));
   std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.file < b.file; });
@@ -408,7 +410,7 @@ void export_frame(const Job& job, const ExportOptions& options, Forms& forms) {
     std::vector<Vec3> velocities;
     if (file.has("/VTKHDF/PointData/velocity"))
       velocities = read_point_vectors(file, job.file, "/VTKHDF/PointData/velocity", job.summary.points);
-    const PointHeap heap{points, velocities, options.spacing(job.name)};
+    const PointHeap heap{points, velocities, *options.spacing(job.name)};
     const SkinFineness fineness{heap.spacing / options.voxels_per_spacing, options.smoothing};
     if (options.format == ExportFormat::vdb) {
       const fs::path unfinished = to.string() + ".tmp";
@@ -432,7 +434,7 @@ void export_frame(const Job& job, const ExportOptions& options, Forms& forms) {
 std::int64_t export_frames(const Comm& comm, const fs::path& frames, const ExportOptions& options) {
   std::vector<Job> jobs;
   comm.agree([&] {
-    jobs = jobs_in(frames, options.format);
+    jobs = jobs_in(frames, options);
     keep_only(jobs, options.only, frames);
     std::error_code error;
     fs::create_directories(options.folder, error);

@@ -145,6 +145,24 @@ colliders:
             places = (numpy.array(corners) - 0.5) @ [[c, s, 0], [-s, c, 0], [0, 0, 1]] + [0.5 + 0.1 * frame, 0.5, 0.5]
             self.assertLess(abs(points[1:] - places).max(), 1e-6)
 
+    def test_frames_of_nodes_and_contact_points_are_left_out(self):
+        deck = self.deck("""
+weft: 1
+domain: {dx: 0.1, gravity: [0, 0, -9.81]}
+time: {end: 0.01, frame_interval: 0.01}
+materials: {jelly: {law: fixed_corotated, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}
+bodies:
+  - {name: ball, kind: rigid, density: 500, mesh: {block: {lower: [0, 0, 0.3], upper: [0.2, 0.2, 0.5]}, size: 0.2}}
+  - {name: heap, kind: continuum, material: jelly, shape: {box: {lower: [0, 0, 0], upper: [0.3, 0.3, 0.2]}}}
+output: {grid: true, contact_points: true}
+""")
+        run = self.run_deck(deck, "all")
+        self.assertTrue((run / "frames" / "grid_000001.hdf").exists())
+        self.assertTrue((run / "frames" / "ball_contact_000001.hdf").exists())
+        for ranks in 1, 3:
+            self.assertEqual({name.rsplit("_", 1)[0] for name in self.export(run, "obj", ranks)}, {"ball", "heap"})
+        self.assertEqual({name.rsplit("_", 1)[0] for name in self.export(run, "vdb")}, {"heap"})
+
 
 if __name__ == "__main__":
     unittest.main()

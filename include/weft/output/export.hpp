@@ -27,7 +27,8 @@ struct ExportOptions {
   ExportFormat format = ExportFormat::obj;
   std::filesystem::path folder = {};                     ///< Where the files go; made if need be.
   std::vector<std::string> only = {};                    ///< Names of bodies and colliders; empty: all.
-  std::function<Real(const std::string&)> spacing = {};  ///< Of a body's points [m]. May throw Error.
+  /// Of a body's points [m]; none of points that are no material, which have no surface.
+  std::function<std::optional<Real>(const std::string&)> spacing = {};
   /// A body or collider at rest in whose form its frames are written; none for others. May throw Error.
   std::function<std::optional<FormAtRest>(const std::string&)> rest = {};
   Real voxels_per_spacing = 2;                             ///< Fineness of surfaces around points.
