@@ -20,17 +20,24 @@ struct Face {
 class FacesSeen {
  public:
   std::span<const Face> all() const { return std::span(faces_).first(count_); }
-  void include(const Face& face) { faces_[count_++] = face; }
+  void include(const Face& face) {
+    faces_[count_++] = face;
+    explained_ += face.share * face.flat;
+  }
+  /// How much of the surface these are [1].
+  Real explained() const { return explained_; }
 
  private:
   std::array<Face, 3> faces_{};
   std::size_t count_ = 0;
+  Real explained_ = 0;
 };
 
 /// The planes of which these are the moments; one of what is round, and of both sides of a plate, if one is seen far
-/// more. mean, facing and
-/// offset: the means of n, n n^T and n (n . y) over a surface with the normals n, y being from the node to a place on
-/// it. farthest: of planes from the node [m].
-FacesSeen faces_seen(const Vec3& mean, const Mat3& facing, const Vec3& offset, Real farthest);
+/// more. Of several answers the one that explains most of the surface: a face along one direction, and two at most that
+/// make one angle with it. The direction is the mean, an axis of F, across which the others are, or `towards`.
+/// mean, facing and offset: the means of n, n n^T and n (n . y) over a surface with the normals n, y being from the
+/// node to a place on it. farthest: of planes from the node [m]. towards: a face may be along it; zero: no direction.
+FacesSeen faces_seen(const Vec3& mean, const Mat3& facing, const Vec3& offset, Real farthest, const Vec3& towards);
 
 }  // namespace weft

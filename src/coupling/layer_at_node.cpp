@@ -29,12 +29,16 @@ constexpr Real certain_inside = 0.1;
 constexpr Real margin_of_friction = 0.25;
 /// The middle of a mass tells which way that is if it is so far from the node, wholly from the second on [dx].
 constexpr Real least_telling = 0.08, most_telling = 0.2;
+/// Planes cut out of the kernel no less than this [1/dx]: far away its share is not known so well.
+constexpr Real least_density = 0.01;
+/// Faces are trusted that explain so much of a surface, wholly from the second on.
+constexpr Real least_explained = 0.7, most_explained = 0.95;
 /// A face meets a mass if it covers so much of its plane, wholly from the second on,
 constexpr Real least_cover = 0.1, most_cover = 0.3;
 /// and these, where the middle of the mass does not tell.
 constexpr Real least_wide = 0.8, widest = 1;
-/// It counts by this power of the cosine between its normal and the way to the mass,
-constexpr int power_of_cosine = 4;
+/// It counts by this power of the cosine between its normal and the way to the mass, which is so much at least,
+constexpr Real power_of_cosine = 4, least_before = 0.05;
 /// and by 1/e for so much more of the mass behind it than behind another one [dx].
 constexpr Real deeper = 0.3;
 /// Faces do not meet a mass of which less than this part counts, nor if it is less than the second in all.
@@ -94,10 +98,13 @@ constexpr Real least_two_sided = 0.02, most_one_sided = 0.1;
 constexpr Real least_looking = 0.2, least_looking_of_mass = 0.05;
 /// A surface is thin where it is so thick in the mean [dx]: to round-off, thinner than what points know at most.
 constexpr Real most_of_thin = (1 - 1e-9) * SurfaceThickness::most_of_thin;
-/// Liquid is on one side of a thin part so far beyond its middle [dx],
+/// A mass is on one side of a thin part so far beyond its middle [dx],
 constexpr Real certain_side = 0.05;
 /// of parts that are thicker than this, and wholly from the second on [dx]: it comes as deep as half of thinner ones.
 constexpr Real least_sided = 1, sided = 1.5;
+/// What has strength is on one side if its middle is beyond that of the part by so much of its thickness, wholly from
+/// the second on: else it is on both.
+constexpr Real least_beyond = 0.25, beyond = 0.45;
 /// Of a surface of which less than this faces along an axis no part is turned.
 constexpr Real least_facing_along = 0.05;
 /// Sides that are farther behind one another face away [dx].
@@ -365,7 +372,7 @@ Real LayerAtNode::coverage(const Vec3& along, Real share, Real away_by) const {
   const Real kurtosis = -0.1 / variance * along.cwiseAbs2().squaredNorm();
   const Real density = std::exp(-at * at / 2) / std::sqrt(2 * std::numbers::pi * variance) *
                        (1 + kurtosis / 24 * (std::pow(at, 4) - 6 * at * at + 3));
-  return density > 0 ? area * share / (dx * dx * density) : 1;
+  return area * share / (dx * dx * std::max(density, least_density));
 }
 
 bool LayerAtNode::passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const {
@@ -419,10 +426,10 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet(const LayerAtNode& b, Re
   return behind && before && *behind + *before < -most_inside_of_sides * dx ? std::nullopt : found;
 }
 
-LayerAtNode LayerAtNode::before(const LayerAtNode& liquid) const {
+LayerAtNode LayerAtNode::before(const LayerAtNode& mass) const {
   LayerAtNode front = *this;
   front.has_thin_parts = false;
-  if (liquid.spread == 0) return front;
+  if (mass.spread == 0) return front;
   const SymmetricEigen axes = axes_of(facing);
   for (int k = 0; k < 3; ++k) {
     const Vec3 axis = axes.Q.col(k), along = axis.dot(normal) < 0 ? Vec3(-axis) : axis;
@@ -430,9 +437,11 @@ LayerAtNode LayerAtNode::before(const LayerAtNode& liquid) const {
     if (faces < least_facing_along) continue;
     const Real far = std::max(Real(0), (faces - along.dot(normal)) / 2), t = along.dot(thickness * along) / faces;
     const Real near_plane = (along.dot(offset) + far * t) / faces;
-    const Real above_middle = -dx * liquid.spread * along.dot(liquid.normal) - near_plane + t / 2;
+    const Real above_middle = -dx * mass.spread * along.dot(mass.normal) - near_plane + t / 2;
     const Real up = smooth_step(-certain_side * dx, certain_side * dx, above_middle);
-    const Real turned = smooth_step(least_sided * dx, sided * dx, t) * (up * far - (1 - up) * (faces - far));
+    const Real sides = mass.has_strength ? smooth_step(least_beyond * t, beyond * t, std::abs(above_middle))
+                                         : smooth_step(least_sided * dx, sided * dx, t);
+    const Real turned = sides * (up * far - (1 - up) * (faces - far));
     front.normal += 2 * turned * along;
     front.offset += turned * t * along;
   }
@@ -441,8 +450,8 @@ LayerAtNode LayerAtNode::before(const LayerAtNode& liquid) const {
 
 std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& b, Real friction) const {
   if (is_rigid && b.is_rigid) return meet_rigid(b);
-  if (has_thin_parts && !b.has_strength) return before(b).encounter(b, friction);
-  if (b.has_thin_parts && !has_strength) return encounter(b.before(*this), friction);
+  if (has_thin_parts && b.is_mass()) return before(b).encounter(b, friction);
+  if (b.has_thin_parts && is_mass()) return encounter(b.before(*this), friction);
   if (has_surface && b.fills_space()) return meet_mass(b, friction);
   if (b.has_surface && fills_space()) {
     std::optional<Encounter> found = b.meet_mass(*this, friction);
@@ -461,7 +470,9 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& 
   return gap ? std::optional(Encounter{n, at, *gap}) : std::nullopt;
 }
 
-bool LayerAtNode::fills_space() const { return !has_surface && !is_thin && has_strength; }
+bool LayerAtNode::is_mass() const { return !has_surface && !is_thin; }
+
+bool LayerAtNode::fills_space() const { return is_mass() && has_strength; }
 
 /// (16.4): a mass touches a plane where its mean distance is that of all beyond it.
 Real LayerAtNode::gap_to_mass(const LayerAtNode& b, const Vec3& n, Real height, Real friction) const {
@@ -489,7 +500,8 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_mass(const LayerAtNode& 
     return std::max(Real(0),
                     deviation * mean_of_half(face.height / deviation) - face.height - face.normal.dot(middle_of_b));
   };
-  const FacesSeen seen = faces_seen(normal, facing, offset, farthest_plane * dx);
+  const FacesSeen seen = faces_seen(normal, facing, offset, farthest_plane * dx, tells > 0 ? to_b : Vec3(Vec3::Zero()));
+  const Real trusted = smooth_step(least_explained, most_explained, seen.explained());
   Real flattest = 0, least_inside = std::numeric_limits<Real>::infinity();
   for (const Face& face : seen.all()) {
     flattest = std::max(flattest, face.flat);
@@ -497,27 +509,31 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_mass(const LayerAtNode& 
   }
   Vec3 n = Vec3::Zero();
   Real all = 0, met = 0, gap = 0;
-  const auto include = [&](const Vec3& along, Real weight, Real covered, Real its_gap) {
-    n += weight * covered * along;
-    gap += weight * covered * its_gap;
-    met += weight * covered;
+  const auto include = [&](const Vec3& along, Real weight, Real cover, Real its_gap) {
+    n += weight * cover * along;
+    gap += weight * cover * its_gap;
+    met += weight * cover;
     all += weight;
   };
+  const auto covered = [&](const Vec3& along, Real share, Real height) {
+    const Real covers = coverage(along, share, height);
+    return tells * smooth_step(least_cover, most_cover, covers) + (1 - tells) * smooth_step(least_wide, widest, covers);
+  };
   for (const Face& face : seen.all()) {
-    const Real covers = coverage(face.normal, face.share, face.height);
-    const Real covered =
-        tells * smooth_step(least_cover, most_cover, covers) + (1 - tells) * smooth_step(least_wide, widest, covers);
-    const Real before = tells * std::pow(to_b.dot(face.normal), power_of_cosine) + 1 - tells;
-    const Real weight = face.flat * before * std::exp((least_inside - inside(face)) / (deeper * dx));
-    include(face.normal, weight, covered, gap_to_mass(b, face.normal, face.height, friction));
+    const Real before = std::pow(std::max(least_before, to_b.dot(face.normal)), tells * power_of_cosine);
+    const Real weight = trusted * face.flat * before * std::exp((least_inside - inside(face)) / (deeper * dx));
+    include(face.normal, weight, covered(face.normal, face.share, face.height),
+            gap_to_mass(b, face.normal, face.height, friction));
   }
-  if (const std::optional<Real> height = distance(to_b, Vec3::Zero())) {
-    include(to_b, 1 - flattest, 1, gap_to_mass(b, to_b, *height, friction));
+  if (const auto height = distance(to_b, Vec3::Zero()); height && std::abs(*height) < farthest_plane * dx) {
+    const Real its_gap = gap_to_mass(b, to_b, *height, friction);
+    include(to_b, 1 - trusted * flattest, covered(to_b, ahead(to_b), *height),
+            its_gap > 0 ? its_gap : squareness(to_b) * its_gap);
   }
   if (met < std::max(least_met * all, least_met_in_all) || n.norm() < least_normal) return {};
   // Of faces at right angles |N|^2 is the sum of the squares of F, of both sides of a plate it is less.
   const Real one_sided = smooth_step(least_one_sided, 1, normal.squaredNorm() / facing.squaredNorm());
-  return Encounter{n.normalized(), Vec3::Zero(), one_sided * gap / met};
+  return Encounter{n.normalized(), Vec3::Zero(), std::max(trusted, one_sided) * gap / met};
 }
 
 /// Of sheets and fibers, which begin before their middle as a slab of their variance does, and are inside where their

@@ -285,6 +285,18 @@ output: {{diagnostics_every: 1}}
 SLAB = "{{lower: [-0.16, -0.12, -0.08], upper: [0.36, 0.12, 0]}}"
 
 
+def frustum(sides, low, high, height):
+    """An OBJ file of what stands on a regular polygon and narrows upwards, with circles of these radii."""
+    turns = [2 * math.pi * k / sides for k in range(sides)]
+    points = [(r * math.cos(a), r * math.sin(a), z) for r, z in ((low, 0), (high, height)) for a in turns]
+    rims = [[k + 1, (k + 1) % sides + 1] for k in range(sides)]
+    faces = [[a, b, b + sides, a + sides] for a, b in rims]
+    caps = [[points_at for points_at in range(sides, 0, -1)], [sides + k + 1 for k in range(sides)]]
+    fans = [[cap[0], cap[k], cap[k + 1]] for cap in caps for k in range(1, sides - 1)]
+    return "".join(f"v {x} {y} {z}\n" for x, y, z in points) + \
+        "".join("f " + " ".join(map(str, face)) + "\n" for face in faces + fans)
+
+
 class Layers(Case):
     def test_boxes_slide_on_materials(self):
         def way(base, friction=0, degrees=45, turned=0, place=(0, 0, 0), box="kind: rigid, density: 300", held="all",
@@ -324,6 +336,94 @@ class Layers(Case):
                 along, up = way(**of)
                 self.assertAlmostEqual(along, 1, delta=ratio)
                 self.assertAlmostEqual(up, 0, delta=2e-3)
+
+    def test_bodies_of_any_shape_slide_turn_and_rest_on_jelly_as_boxes_do(self):
+        def laid(sides, top, turned, degrees=25, held="handles: [{name: h, body: base, hold: {}}]"):
+            """Along over the exact way, and the largest turn, of what stands on sides and narrows to a part of that."""
+            (self.folder / "body.obj").write_text(frustum(sides, 0.06, 0.06 * top, 0.06))
+            slope = math.radians(degrees)
+            deck = self.deck(f"""
+weft: 1
+domain: {{dx: 0.02, gravity: [{9.81 * math.sin(slope)}, 0, {-9.81 * math.cos(slope)}]}}
+time: {{end: 0.12, frame_interval: 0.12}}
+materials: {{jelly: {{law: neo_hookean, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}}}}
+bodies:
+  - {{name: base, kind: continuum, material: jelly, sampling: regular,
+     shape: {{box: {{lower: [-0.1, -0.1, -0.06], upper: [0.16, 0.1, 0]}}}}}}
+  - {{name: body, kind: rigid, density: 500,
+     mesh: {{file: {{path: body.obj}}, rotate: {{axis: [0, 0, 1], angle: {turned}}}, translate: [0.006, 0.003, 0]}}}}
+layer_contact: [{{between: [materials, body], friction: 0}}]
+{held}
+output: {{diagnostics_every: 1}}
+""")
+            rows = numbers(self.run_deck(deck, "run", "--force"))
+            self.assertLess(largest_rise(rows), 2e-3)
+            moved = [rows[-1][f"position_body_{axis}"] - rows[0][f"position_body_{axis}"] for axis in "xyz"]
+            self.assertAlmostEqual(moved[1], 0, delta=2e-4)
+            self.assertAlmostEqual(moved[2], 0, delta=5e-4)
+            turn = max(abs(row[f"rotation_body_{axis}"]) for row in rows for axis in "xyz")
+            return moved[0] / (9.81 * math.sin(slope) * rows[-1]["time"]**2 / 2) if degrees > 0 else moved[0], turn
+
+        for name, of in (("a box turned about its height", (4, 1, 75)), ("a cylinder", (32, 1, 0)),
+                         ("a prism", (6, 1, 10)), ("a frustum", (4, 0.6, 45)), ("a turned frustum", (4, 0.6, 75)),
+                         ("a cone cut off", (32, 0.6, 0))):
+            with self.subTest(shape=name):
+                along, turn = laid(*of)
+                self.assertAlmostEqual(along, 1, delta=0.015)
+                self.assertLess(turn, 0.01)
+        floor = "colliders: [{name: floor, condition: sticky, shape: {plane: {point: [0, 0, -0.06], normal: [0, 0, 1]}}}]"
+        for sides, top in (32, 1), (32, 0.6), (5, 0.4):
+            with self.subTest(rests=sides, top=top):
+                along, turn = laid(sides, top, 0, degrees=0, held=floor)
+                self.assertAlmostEqual(along, 0, delta=2e-4)
+                self.assertLess(turn, 0.01)
+
+    def test_plates_slide_on_turned_jelly_as_boxes_do(self):
+        slope, turned = math.radians(25 - 20), "rotate: {axis: [0, 1, 0], angle: 20}"
+        gravity = [9.81 * math.sin(slope), 0, -9.81 * math.cos(slope)]
+        for thickness in 0.04, 0.02, 0.01:
+            with self.subTest(thickness=thickness):
+                rows = numbers(self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.02, gravity: {gravity}}}
+time: {{end: 0.1, frame_interval: 0.1}}
+materials: {{jelly: {{law: neo_hookean, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}}}}
+bodies:
+  - {{name: base, kind: continuum, material: jelly, sampling: regular,
+     shape: {{box: {{lower: [-0.12, -0.1, -0.08], upper: [0.2, 0.1, 0]}}, {turned}}}}}
+  - {{name: plate, kind: rigid, density: 500, mesh: {{block: {{lower: [-0.06, -0.06, 0.0004],
+     upper: [0.06, 0.06, {0.0004 + thickness}]}}, size: 0.04, {turned}}}}}
+layer_contact: [{{between: [materials, plate], friction: 0}}]
+colliders: [{{name: floor, condition: sticky, shape: {{plane: {{point: [0, 0, -0.08], normal: [0, 0, 1]}}, {turned}}}}}]
+output: {{diagnostics_every: 1}}
+"""), "run", "--force"))
+                self.assertLess(largest_rise(rows), 1e-3)
+                x, z = (rows[-1][f"position_plate_{axis}"] - rows[0][f"position_plate_{axis}"] for axis in "xz")
+                c, s = math.cos(math.radians(20)), math.sin(math.radians(20))
+                exact = 9.81 * math.sin(math.radians(25)) * rows[-1]["time"]**2 / 2
+                self.assertAlmostEqual((x * c - z * s) / exact, 1, delta=0.03)
+                self.assertAlmostEqual(x * s + z * c, 0, delta=1e-3)
+
+    def test_sand_on_both_sides_of_a_wall_gains_no_energy(self):
+        for thickness, middle in (0.05, 0), (0.1, 0.017):
+            with self.subTest(thickness=thickness):
+                left, right = middle - thickness / 2, middle + thickness / 2
+                rows = numbers(self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.05, gravity: [0, 0, -9.81]}}
+time: {{end: 0.3, frame_interval: 0.3}}
+materials: {{sand: {{law: drucker_prager, density: 1600, youngs_modulus: 1e6, poisson_ratio: 0.3, friction_angle: 35}}}}
+bodies:
+  - {{name: left, kind: continuum, material: sand, shape: {{box: {{lower: [-0.4, -0.2, 0], upper: [{left}, 0.2, 0.3]}}}}}}
+  - {{name: right, kind: continuum, material: sand, shape: {{box: {{lower: [{right}, -0.2, 0], upper: [0.4, 0.2, 0.3]}}}}}}
+  - {{name: wall, kind: rigid, density: 1500,
+     mesh: {{block: {{lower: [{left}, -0.19, 0.001], upper: [{right}, 0.19, 0.5]}}, size: 0.1}}}}
+layer_contact: [{{between: [materials, wall], friction: 0}}]
+colliders: [{{name: tank, hollow: true, shape: {{box: {{lower: [-0.4, -0.2, 0], upper: [0.4, 0.2, 2]}}}}}}]
+output: {{diagnostics_every: 1}}
+"""), "run", "--force"))
+                self.assertLess(largest_rise(rows), 0.02)
+                self.assertAlmostEqual(rows[-1]["position_wall_x"], rows[0]["position_wall_x"], delta=1e-3)
 
     def test_a_box_that_falls_flat_lands_upright_where_it_is_drawn(self):
         deck = self.deck("""

@@ -27,7 +27,7 @@ struct Moments {
       offset -= face.share * face.height * face.normal;
     }
   }
-  FacesSeen seen() const { return faces_seen(mean, facing, offset, far); }
+  FacesSeen seen(const Vec3& towards = Vec3::Zero()) const { return faces_seen(mean, facing, offset, far, towards); }
 };
 
 /// Of the face that looks most that way.
@@ -38,8 +38,8 @@ Face nearest(const FacesSeen& seen, const Vec3& normal) {
   return best;
 }
 
-void expect_found(const std::vector<Face>& faces, Real tolerance) {
-  const FacesSeen seen = Moments(faces).seen();
+void expect_found(const std::vector<Face>& faces, Real tolerance, const Vec3& towards = Vec3::Zero()) {
+  const FacesSeen seen = Moments(faces).seen(towards);
   EXPECT_EQ(seen.all().size(), faces.size());
   for (const Face& face : faces) {
     const Face found = nearest(seen, face.normal);
@@ -71,6 +71,28 @@ TEST(FacesSeenTest, ThreeFacesOfABoxAreFoundIfTheyDiffer) {
   const Mat3 Q = random.rotation();
   expect_found({{Q.col(0), 0.5, 0.3, 1}, {Q.col(1), 0.4, -0.2, 1}, {Q.col(2), 0.1, 0.7, 1}}, 1e-6);
   expect_found({{Q.col(0), 0.45, 0.3, 1}, {Q.col(1), 0.45, -0.2, 1}, {Q.col(2), 0.1, 0.7, 1}}, 1e-6);
+  expect_found({{Q.col(0), 0.1, 0.3, 1}, {Q.col(1), 0.1, -0.2, 1}, {Q.col(2), 0.8, 0.7, 1}}, 1e-6);
+}
+
+TEST(FacesSeenTest, ThreeFacesOfAPrismAreFound) {
+  MatrixSource random(13);
+  const Mat3 Q = random.rotation();
+  const Vec3 other = (Q.col(0) + std::sqrt(3) * Q.col(1)) / 2 - Q.col(0);
+  expect_found({{Q.col(0), 0.3, 0.3, 1}, {other, 0.2, -0.2, 1}, {Q.col(2), 0.5, 0.7, 1}}, 1e-6);
+}
+
+TEST(FacesSeenTest, ThreeFacesAtAnyAngleAreFoundIfOneIsKnown) {
+  MatrixSource random(15);
+  const Mat3 Q = random.rotation();
+  for (const Real lean : {-0.8, -0.3, 0.2}) {
+    const Real sine = std::sqrt(1 - lean * lean);
+    const Vec3 a = lean * Q.col(2) + sine * Q.col(0), b = lean * Q.col(2) + sine * Q.col(1);
+    for (const Real share : {0.1, 0.5, 0.8}) {
+      const std::vector<Face> faces = {
+          {a, 0.4 * (1 - share), 0.3, 1}, {b, 0.6 * (1 - share), -0.2, 1}, {Q.col(2), share, 0.7, 1}};
+      expect_found(faces, 1e-6, Q.col(2));
+    }
+  }
 }
 
 TEST(FacesSeenTest, BothSidesOfAPlateAreNoFaceUnlessOneIsSeenFarMore) {
@@ -98,6 +120,27 @@ TEST(FacesSeenTest, WhatIsRoundIsOneFaceLessFlat) {
   EXPECT_NEAR(seen.all()[0].height, 0.3, 0.01);
   EXPECT_LT(seen.all()[0].flat, 0.95);
   EXPECT_GT(seen.all()[0].flat, 0.5);
+}
+
+TEST(FacesSeenTest, AFlatEndOfWhatIsRoundIsFoundExactly) {
+  MatrixSource random(17);
+  const Mat3 Q = random.rotation();
+  for (const Real end : {0.02, 0.3, 0.5, 0.9}) {
+    std::vector<Face> faces = {{Q.col(2), end, 0.4, 1}};
+    for (int k = -10; k <= 10; ++k) {
+      const Real angle = 0.03 * k;
+      faces.push_back({std::cos(angle) * Q.col(0) + std::sin(angle) * Q.col(1), (1 - end) / 21, -0.3, 1});
+    }
+    const FacesSeen seen = Moments(faces).seen();
+    ASSERT_EQ(seen.all().size(), 2);
+    const Face flat = nearest(seen, Q.col(2)), round = nearest(seen, Q.col(0));
+    EXPECT_NEAR((flat.normal - Q.col(2)).norm(), 0, 1e-7);
+    EXPECT_NEAR(flat.share, end, 1e-9);
+    EXPECT_NEAR(flat.height, 0.4, 1e-6);
+    EXPECT_NEAR((round.normal - Q.col(0)).norm(), 0, 1e-7);
+    EXPECT_LT(round.flat, 0.95);
+    EXPECT_GT(seen.explained(), 0.7);
+  }
 }
 
 }  // namespace
