@@ -5,6 +5,7 @@
 #include "weft/geometry/control_mesh.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -205,6 +206,30 @@ Real pattern_unevenness(const ControlMesh& mesh) {
     }
   }
   return lines > 0 ? std::sqrt(sum / lines) : 0;
+}
+
+Real sharpest_fold(const ControlMesh& mesh) {
+  FaceList material = mesh.faces;
+  material.resize(static_cast<std::size_t>(mesh.material_faces));
+  const auto normal = [&](std::size_t f) {
+    const auto face = material[f];
+    const Vec3& first = mesh.points[static_cast<std::size_t>(face[0])];
+    Vec3 sum = Vec3::Zero();
+    for (std::size_t c = 0; c < face.size(); ++c)
+      sum += (mesh.points[static_cast<std::size_t>(face[c])] - first)
+                 .cross(mesh.points[static_cast<std::size_t>(face[(c + 1) % face.size()])] - first);
+    return sum;
+  };
+  const Edges edges(material);
+  Real sharpest = 0;
+  for (std::size_t f = 0; f < material.size(); ++f)
+    for (std::size_t c = 0; c < material[f].size(); ++c) {
+      const Edges::Place other = edges.find(material[f][(c + 1) % material[f].size()], material[f][c]);
+      if (other.face == none || static_cast<std::size_t>(other.face) < f) continue;
+      const Vec3 a = normal(f), b = normal(static_cast<std::size_t>(other.face));
+      sharpest = std::max(sharpest, std::atan2(a.cross(b).norm(), a.dot(b)));
+    }
+  return sharpest;
 }
 
 }  // namespace weft

@@ -159,7 +159,8 @@ int points_in_plane(const ShellDeck& deck, const ControlMesh& mesh) {
   return of_single_row;
 }
 
-/// Plates of such patterns are too stiff, however small the faces (docs/verification.md).
+/// Plates of such patterns are too stiff, however small the faces, and folds as long as these are large
+/// (docs/verification.md).
 void warn_of_stiff_patterns(const ShellDeck& deck, const ControlMesh& mesh) {
   if (!std::holds_alternative<MeshFileDeck>(deck.mesh.form)) return;
   const std::string file = std::filesystem::path(std::get<MeshFileDeck>(deck.mesh.form).file).filename().string();
@@ -180,6 +181,12 @@ void warn_of_stiff_patterns(const ShellDeck& deck, const ControlMesh& mesh) {
                     "however small they are. Expected: a mesh of quads, of triangles with six edges at each "
                     "point, or mesh.divide: 1 or more.",
                     deck.name, 100 * share, file));
+  constexpr Real harmless_fold = 100 * std::numbers::pi / 180;  // of control points; a right angle has 120
+  if (sharpest_fold(mesh) > harmless_fold)
+    log_warning(
+        fmt::format("body {}: {} is folded sharply: what folds join deflects too little, by some 10 % where it is ten "
+                    "faces long, by 30 % where it is five. Expected: mesh.divide: 1 or more.",
+                    deck.name, file));
 }
 
 }  // namespace

@@ -117,6 +117,36 @@ probes: [{{name: corner, body: strip, nearest: {{point: {end[0]}, field: displac
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("random.obj", done.stderr)
 
+    def test_folded_meshes_bend_too_little_say_so_and_bend_right_once_divided(self):
+        # Two legs at a right angle, of 1 m, clamped at the one end; pulled aside by F at the other, the tip moves by
+        # 4/3 F L^3/(E I), as L F bends the first leg and turns the second.
+        n, force, stiffness = 10, 0.005, 1e9 * 0.02**3 / 12  # both per width
+        places = [(min(s, 1), max(0, s - 1)) for s in (i / n for i in range(2 * n + 1))]
+        lines = [f"v {x} {y} {z}" for x, z in places for y in (0, 0.1, 0.2)]
+        lines += ["f %d %d %d %d" % (a, a + 3, a + 4, a + 1) for a in (3 * i + j + 1 for i in range(2 * n) for j in (0, 1))]
+        (self.folder / "bracket.obj").write_text("\n".join(lines) + "\n")
+        deck = self.deck(f"""
+weft: 1
+domain: {{gravity: [0, 0, 0]}}
+time: {{end: 1, frame_interval: 1, scheme: static}}
+loading: {{steps: 1}}
+materials: {{plate: {{law: stvk_hencky, density: 1000, youngs_modulus: 1e9, poisson_ratio: 0}}}}
+bodies: [{{name: bracket, kind: shell, material: plate, thickness: 0.02, mesh: {{file: {{path: bracket.obj}}}}}}]
+handles:
+  - {{name: clamp, body: bracket, where: {{box: {{lower: [-0.001, -1, -1], upper: [0.001, 1, 1]}}}}, hold: {{keep: clamp}}}}
+  - {{name: pull, body: bracket, where: {{box: {{lower: [0.9, -1, 0.999], upper: [1.1, 1, 1.001]}}}},
+     edge_force: {{per_length: [{force}, 0, 0]}}}}
+""")
+        moved = []
+        for divide, warns in (0, True), (1, False):
+            run = self.run_deck(deck, f"divide_{divide}", "--set", f"bodies.bracket.mesh.divide={divide}")
+            self.assertEqual("bracket.obj is folded sharply" in (run / "log.txt").read_text(), warns)
+            with open(run / "load_displacement.csv", newline="") as rows:
+                last = list(csv.DictReader(rows))[-1]
+            moved.append(float(last["displacement_pull_x [m]"]) / (4 / 3 * force / stiffness))
+        self.assertLess(moved[0], 0.95)
+        self.assertAlmostEqual(moved[1], 1, delta=0.01)
+
     def test_triangles_in_patterns_that_are_too_stiff_are_warned_of(self):
         n = 6
         points = [f"v {i / n} {j / n} 0" for j in range(n + 1) for i in range(n + 1)]

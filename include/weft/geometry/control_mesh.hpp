@@ -138,6 +138,8 @@ Real irregular_share(const ControlMesh& mesh);
 /// the surface of five points in line, as independent errors of the points make them. A mesh that is graded smoothly
 /// has hardly any. 0 if no such line is inside the material.
 Real pattern_unevenness(const ControlMesh& mesh);
+/// The largest angle between the normals of two faces of the material that share an edge [rad].
+Real sharpest_fold(const ControlMesh& mesh);
 
 /// The limit position of a control point that is surrounded by faces; points on the rim of the outer row have none.
 std::vector<Vec3> limit_points(const ControlMesh& mesh, std::vector<bool>& exists);

@@ -344,6 +344,18 @@ TEST(ControlMesh, PointsOfOtherThanTheRegularNumberOfEdgesAreCounted) {
   EXPECT_EQ(irregular_share(control_mesh(fan, "fan")), 1);
 }
 
+TEST(ControlMesh, FoldsAreKnownByTheirAngle) {
+  for (const Real angle : {0.0, 0.3, std::numbers::pi / 2, 2.5}) {
+    const auto map = [&](Real s, Real t) {
+      const Real beyond = std::max(Real(0), s - 0.5);
+      return Vec3(std::min(s, Real(0.5)) + beyond * std::cos(angle), t, beyond * std::sin(angle));
+    };
+    const ControlMesh mesh = control_mesh(squares_of(4, 3, map), "bracket");
+    EXPECT_NEAR(sharpest_fold(mesh), angle, 1e-7);
+    EXPECT_LE(sharpest_fold(divided(mesh, "bracket")), 0.8 * angle + 1e-7);
+  }
+}
+
 TEST(ControlMesh, UnevenPatternsAreKnownBySize) {
   constexpr int n = 40;
   const auto net = [](Real size) {  // graded, with points off by so much in the mean square
