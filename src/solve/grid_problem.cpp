@@ -191,7 +191,7 @@ NoisyEnergy GridProblem::energy(Vec x) {
     parts[2] += walls_.friction(node, in[node.node] / inertia_.root_mass(node.node));
   comm_.sum(parts);
   return {parts[0] + parts[1] + parts[2],
-          energy_noise * (std::abs(parts[0]) + std::abs(parts[1]) + std::abs(parts[2]))};
+          energy_noise * (std::abs(parts[0]) + std::abs(parts[1]) + std::abs(parts[2])) + inertia_.energy_noise()};
 }
 
 // --- Derivative ------------------------------------------------------------------------------------------------------

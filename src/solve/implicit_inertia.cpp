@@ -25,6 +25,7 @@ void ImplicitInertia::begin_step(const Comm& comm, const ImplicitStep& step, con
   comm.sum(sums);
   load_size_ = step.loads != nullptr ? sums[2] : sums[0] * fall.squaredNorm();
   motion_size_ = std::sqrt(sums[1] + load_size_);
+  energy_noise_ = 1e-16 * sums[0] * step.wave_speed * step.wave_speed;
   noise_ = 1e-13 * std::sqrt(sums[0]) * step.dt * step.wave_speed * step.wave_speed / step.dx + 1e-14 * motion_size_;
 }
 

@@ -49,8 +49,10 @@ class ImplicitInertia {
   Real load_size() const { return load_size_; }
   /// Root of sum m v^2 and that, over all ranks, at the start of the step [sqrt(J)].
   Real motion_size() const { return motion_size_; }
-  /// Norms of residuals beneath are round-off [sqrt(J)].
+  /// Norms of residuals beneath are round-off [sqrt(J)],
   Real noise() const { return noise_; }
+  /// and so are differences of the elastic energy, however little of it there is [J].
+  Real energy_noise() const { return energy_noise_; }
 
   /// Calls f(node) for all owned nodes with mass.
   template <class F>
@@ -70,7 +72,7 @@ class ImplicitInertia {
   std::vector<Real> root_mass_;
   std::vector<Vec3> old_velocity_, free_velocity_;
   Vec3 gravity_ = Vec3::Zero();
-  Real dt_ = 0, load_size_ = 0, motion_size_ = 0, noise_ = 0;
+  Real dt_ = 0, load_size_ = 0, motion_size_ = 0, noise_ = 0, energy_noise_ = 0;
 };
 
 }  // namespace weft

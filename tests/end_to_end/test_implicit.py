@@ -71,6 +71,24 @@ output: {diagnostics_every: 1}
 
 
 class Implicit(Case):
+    def test_what_flies_free_after_a_push_takes_no_step_again(self):
+        # Its forces are round-off then, of which energies of the whole stiffness tell no difference.
+        run = self.run_deck(self.deck("""
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 0.06, frame_interval: 0.06, max_dt: 3 ms, scheme: implicit}
+materials: {jelly: {law: neo_hookean, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3}}
+bodies: [{name: cube, kind: continuum, material: jelly, shape: {box: {lower: [0, 0, 0], upper: [0.1, 0.1, 0.1]}}}]
+handles:
+  - {name: push, body: cube, force: {total: [30, 10, -20],
+     amplitude: [{time: 0, factor: 0}, {time: 0.01, factor: 1}, {time: 0.02, factor: 0}]}}
+output: {diagnostics_every: 1}
+"""), "pushed")
+        rows = history(run)
+        self.assertEqual(int(rows[-1]["step"]), 20)
+        self.assertNotIn("taken again", (run / "log.txt").read_text())
+        self.assertAlmostEqual(float(rows[-1]["momentum_x"]), 0.3, delta=1e-4)
+
     def test_a_pressure_all_round_turns_no_body(self):
         by_itself = PRESSED.replace("kind: solid,", "kind: solid, carrier: own, stage: {scheme: implicit},")
         for carrier, deck in ("grid", PRESSED), ("own", by_itself.replace("scheme: implicit, max_dt", "max_dt")):
