@@ -21,7 +21,7 @@ constexpr Real least_variance = 1e-6, least_root = 0.5;
 /// rounded face. Both are one, the less flat the more they differ from it.
 constexpr Real opposite = -0.95, alike = 0.5;
 /// Round-off does not choose between answers that explain a surface alike.
-constexpr Real same = 1e-6;
+constexpr Real same = 1e-4;
 /// Moments have many answers of three faces. One with a face before the mass counts though it explains less by this,
 /// unless faces make such angles that their cosines are below the second.
 constexpr Real nearly_same = 0.02, square = 0.02;
@@ -127,7 +127,8 @@ FacesSeen faces_seen(const Vec3& mean, const Mat3& facing, const Vec3& offset, R
   if (const Real along = towards.dot(mean); !towards.isZero(0) && along < 1 - least_share) {
     const Real lean = (along - towards.dot(facing * towards)) / (1 - along);
     const FacesSeen found = lean > opposite && lean < alike ? moments.about(towards, lean) : FacesSeen();
-    if (found.explained() > best.explained() * (1 + (is_certain(best) ? same : -nearly_same))) best = found;
+    const bool has_it = std::ranges::any_of(found.all(), [&](const Face& face) { return face.normal == towards; });
+    if (has_it && found.explained() > best.explained() * (1 + (is_certain(best) ? same : -nearly_same))) best = found;
   }
   return best;
 }

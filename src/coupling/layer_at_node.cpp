@@ -39,6 +39,8 @@ constexpr Real least_cover = 0.1, most_cover = 0.3;
 constexpr Real least_wide = 0.8, widest = 1;
 /// It counts by this power of the cosine between its normal and the way to the mass, which is so much at least,
 constexpr Real power_of_cosine = 4, least_before = 0.05;
+/// or as well if the mass is straight behind it by no more than this, hardly from the second on [dx],
+constexpr Real near_behind = 1, far_behind = 1.5;
 /// and by 1/e for so much more of the mass behind it than behind another one [dx].
 constexpr Real deeper = 0.3;
 /// Faces do not meet a mass of which less than this part counts, nor if it is less than the second in all.
@@ -98,13 +100,10 @@ constexpr Real least_two_sided = 0.02, most_one_sided = 0.1;
 constexpr Real least_looking = 0.2, least_looking_of_mass = 0.05;
 /// A surface is thin where it is so thick in the mean [dx]: to round-off, thinner than what points know at most.
 constexpr Real most_of_thin = (1 - 1e-9) * SurfaceThickness::most_of_thin;
-/// A mass is on one side of a thin part so far beyond its middle [dx],
+/// Liquid is on one side of a thin part so far beyond its middle [dx],
 constexpr Real certain_side = 0.05;
 /// of parts that are thicker than this, and wholly from the second on [dx]: it comes as deep as half of thinner ones.
 constexpr Real least_sided = 1, sided = 1.5;
-/// What has strength is on one side if its middle is beyond that of the part by so much of its thickness, wholly from
-/// the second on: else it is on both.
-constexpr Real least_beyond = 0.25, beyond = 0.45;
 /// Of a surface of which less than this faces along an axis no part is turned.
 constexpr Real least_facing_along = 0.05;
 /// Sides that are farther behind one another face away [dx].
@@ -426,10 +425,10 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet(const LayerAtNode& b, Re
   return behind && before && *behind + *before < -most_inside_of_sides * dx ? std::nullopt : found;
 }
 
-LayerAtNode LayerAtNode::before(const LayerAtNode& mass) const {
+LayerAtNode LayerAtNode::before(const LayerAtNode& liquid) const {
   LayerAtNode front = *this;
   front.has_thin_parts = false;
-  if (mass.spread == 0) return front;
+  if (liquid.spread == 0) return front;
   const SymmetricEigen axes = axes_of(facing);
   for (int k = 0; k < 3; ++k) {
     const Vec3 axis = axes.Q.col(k), along = axis.dot(normal) < 0 ? Vec3(-axis) : axis;
@@ -437,11 +436,9 @@ LayerAtNode LayerAtNode::before(const LayerAtNode& mass) const {
     if (faces < least_facing_along) continue;
     const Real far = std::max(Real(0), (faces - along.dot(normal)) / 2), t = along.dot(thickness * along) / faces;
     const Real near_plane = (along.dot(offset) + far * t) / faces;
-    const Real above_middle = -dx * mass.spread * along.dot(mass.normal) - near_plane + t / 2;
+    const Real above_middle = -dx * liquid.spread * along.dot(liquid.normal) - near_plane + t / 2;
     const Real up = smooth_step(-certain_side * dx, certain_side * dx, above_middle);
-    const Real sides = mass.has_strength ? smooth_step(least_beyond * t, beyond * t, std::abs(above_middle))
-                                         : smooth_step(least_sided * dx, sided * dx, t);
-    const Real turned = sides * (up * far - (1 - up) * (faces - far));
+    const Real turned = smooth_step(least_sided * dx, sided * dx, t) * (up * far - (1 - up) * (faces - far));
     front.normal += 2 * turned * along;
     front.offset += turned * t * along;
   }
@@ -450,8 +447,8 @@ LayerAtNode LayerAtNode::before(const LayerAtNode& mass) const {
 
 std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& b, Real friction) const {
   if (is_rigid && b.is_rigid) return meet_rigid(b);
-  if (has_thin_parts && b.is_mass()) return before(b).encounter(b, friction);
-  if (b.has_thin_parts && is_mass()) return encounter(b.before(*this), friction);
+  if (has_thin_parts && !b.has_strength) return before(b).encounter(b, friction);
+  if (b.has_thin_parts && !has_strength) return encounter(b.before(*this), friction);
   if (has_surface && b.fills_space()) return meet_mass(b, friction);
   if (b.has_surface && fills_space()) {
     std::optional<Encounter> found = b.meet_mass(*this, friction);
@@ -470,9 +467,7 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& 
   return gap ? std::optional(Encounter{n, at, *gap}) : std::nullopt;
 }
 
-bool LayerAtNode::is_mass() const { return !has_surface && !is_thin; }
-
-bool LayerAtNode::fills_space() const { return is_mass() && has_strength; }
+bool LayerAtNode::fills_space() const { return !has_surface && !is_thin && has_strength; }
 
 /// (16.4): a mass touches a plane where its mean distance is that of all beyond it.
 Real LayerAtNode::gap_to_mass(const LayerAtNode& b, const Vec3& n, Real height, Real friction) const {
@@ -520,7 +515,9 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_mass(const LayerAtNode& 
     return tells * smooth_step(least_cover, most_cover, covers) + (1 - tells) * smooth_step(least_wide, widest, covers);
   };
   for (const Face& face : seen.all()) {
-    const Real before = std::pow(std::max(least_before, to_b.dot(face.normal)), tells * power_of_cosine);
+    const Real along = to_b.dot(face.normal), near = 1 - smooth_step(near_behind * dx, far_behind * dx, inside(face));
+    const Real cosine = std::max(least_before, along > 0 ? along : -along * along * along * near);
+    const Real before = std::pow(cosine, tells * power_of_cosine);
     const Real weight = trusted * face.flat * before * std::exp((least_inside - inside(face)) / (deeper * dx));
     include(face.normal, weight, covered(face.normal, face.share, face.height),
             gap_to_mass(b, face.normal, face.height, friction));

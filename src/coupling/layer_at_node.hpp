@@ -57,8 +57,8 @@ struct LayerAtNode {
  private:
   /// The same whatever is behind.
   std::optional<Encounter> encounter(const LayerAtNode& b, Real friction) const;
-  /// A surface as if all of it faced a mass, on the side of thin parts where that is. (16.4c)
-  LayerAtNode before(const LayerAtNode& mass) const;
+  /// A surface as if all of it faced a liquid, on the side of thin parts where that is. (16.4c)
+  LayerAtNode before(const LayerAtNode& liquid) const;
   Vec3 out_of_extent(const Vec3& y) const;
   Vec3 way_between(const LayerAtNode& b) const;
   /// Whether what is along n is before it.
@@ -104,9 +104,7 @@ struct LayerAtNode {
   Real coverage(const Vec3& along, Real share, Real away_by) const;
   /// Whether the edges of two rigid bodies pass one another beside the node: what is of the one is beside the other.
   bool passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const;
-  /// It is of materials, which have a middle, by its normal, but no surface.
-  bool is_mass() const;
-  /// And of such as have strength.
+  /// It is of materials with strength, which have a middle, by its normal, but no surface.
   bool fills_space() const;
   /// From the node [m]; roughly with the linear kernel.
   Vec3 middle_of_mass() const { return -dx * (spread > 0 ? spread : 1.0 / 3) * normal; }

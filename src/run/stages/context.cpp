@@ -122,10 +122,10 @@ void StepContext::add_fields_of_implicit_layers() {
   }
 }
 
-/// Beside masses nodes know how thick surfaces are.
+/// Beside liquids nodes know how thick surfaces are.
 void StepContext::add_fields_of_thin_parts() {
   const auto has_surface = [](const GridLayer& layer) { return layer.settings.has_contact_points; };
-  if (std::ranges::all_of(layers, has_surface)) return;
+  if (std::ranges::all_of(layers, [](const GridLayer& layer) { return layer.settings.has_strength; })) return;
   for (GridLayer& layer : layers)
     if (has_surface(layer)) add_thickness(layer.nodes);
 }
