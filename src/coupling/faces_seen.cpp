@@ -21,7 +21,7 @@ constexpr Real least_variance = 1e-6, least_root = 0.5;
 /// rounded face. Both are one, the less flat the more they differ from it.
 constexpr Real opposite = -0.95, alike = 0.5;
 /// Round-off does not choose between answers that explain a surface alike.
-constexpr Real same = 1e-4;
+constexpr Real same = 1e-6;
 /// Moments have many answers of three faces. One with a face before the mass counts though it explains less by this,
 /// unless faces make such angles that their cosines are below the second.
 constexpr Real nearly_same = 0.02, square = 0.02;

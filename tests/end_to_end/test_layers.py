@@ -497,7 +497,8 @@ output: {{diagnostics_every: 1}}
         broken = self.run_deck(deck, "broken", "--steps", 30, "--resume", "auto", ranks=2)
         self.assert_same_state(unbroken, broken, 0)
         elsewhere = self.run_deck(deck, "elsewhere", "--steps", 30, "--resume", checkpoints(broken)[0], ranks=3)
-        self.assert_same_state(unbroken, elsewhere, 1e-10)
+        # Repeated contact makes 1.2e-10 of another cut's round-off in the forces that points remember.
+        self.assert_same_state(unbroken, elsewhere, 3e-10)
 
     def test_implicit_bodies_agree_on_ranks_and_go_on_to_the_bit(self):
         deck = self.deck(IMPLICIT)
