@@ -371,7 +371,8 @@ output: {{diagnostics_every: 1}}
                 along, turn = laid(*of)
                 self.assertAlmostEqual(along, 1, delta=0.015)
                 self.assertLess(turn, 0.01)
-        floor = "colliders: [{name: floor, condition: sticky, shape: {plane: {point: [0, 0, -0.06], normal: [0, 0, 1]}}}]"
+        floor = "colliders: [{name: floor, condition: sticky, " \
+                "shape: {plane: {point: [0, 0, -0.06], normal: [0, 0, 1]}}}]"
         for sides, top in (32, 1), (32, 0.6), (5, 0.4):
             with self.subTest(rests=sides, top=top):
                 along, turn = laid(sides, top, 0, degrees=0, held=floor)

@@ -123,7 +123,8 @@ probes: [{{name: corner, body: strip, nearest: {{point: {end[0]}, field: displac
         n, force, stiffness = 10, 0.005, 1e9 * 0.02**3 / 12  # both per width
         places = [(min(s, 1), max(0, s - 1)) for s in (i / n for i in range(2 * n + 1))]
         lines = [f"v {x} {y} {z}" for x, z in places for y in (0, 0.1, 0.2)]
-        lines += ["f %d %d %d %d" % (a, a + 3, a + 4, a + 1) for a in (3 * i + j + 1 for i in range(2 * n) for j in (0, 1))]
+        corners = (3 * i + j + 1 for i in range(2 * n) for j in (0, 1))
+        lines += ["f %d %d %d %d" % (a, a + 3, a + 4, a + 1) for a in corners]
         (self.folder / "bracket.obj").write_text("\n".join(lines) + "\n")
         deck = self.deck(f"""
 weft: 1
@@ -133,7 +134,8 @@ loading: {{steps: 1}}
 materials: {{plate: {{law: stvk_hencky, density: 1000, youngs_modulus: 1e9, poisson_ratio: 0}}}}
 bodies: [{{name: bracket, kind: shell, material: plate, thickness: 0.02, mesh: {{file: {{path: bracket.obj}}}}}}]
 handles:
-  - {{name: clamp, body: bracket, where: {{box: {{lower: [-0.001, -1, -1], upper: [0.001, 1, 1]}}}}, hold: {{keep: clamp}}}}
+  - {{name: clamp, body: bracket, where: {{box: {{lower: [-0.001, -1, -1], upper: [0.001, 1, 1]}}}},
+     hold: {{keep: clamp}}}}
   - {{name: pull, body: bracket, where: {{box: {{lower: [0.9, -1, 0.999], upper: [1.1, 1, 1.001]}}}},
      edge_force: {{per_length: [{force}, 0, 0]}}}}
 """)

@@ -44,8 +44,8 @@ inline constexpr auto keys<StageDeck> =
           Key{"scheme", "explicit", "Time integration.", &StageDeck::scheme},
           Key{"substeps", "1", at_least(0).at_most(1e6), "0",
               "Steps of the body in each step of the scene, which they limit if they are explicit; 0: as many as are "
-              "stable, up to 1000, or one if they are implicit. Strands that the grid, impulses or a stretch limit change "
-              "take one.",
+              "stable, up to 1000, or one if they are implicit. Strands that the grid, impulses or a stretch limit "
+              "change take one.",
               &StageDeck::substeps},
           Key{"tolerance", "1", above(0).below(1), "1e-8",
               "Of implicit steps: unbalanced force over the largest one, where Newton's method ends.",
