@@ -25,8 +25,8 @@ using FormAtRest = std::variant<SurfaceMesh, ControlMesh>;
 
 struct ExportOptions {
   ExportFormat format = ExportFormat::obj;
-  std::filesystem::path folder = {};                     ///< Where the files go; made if need be.
-  std::vector<std::string> only = {};                    ///< Names of bodies and colliders; empty: all.
+  std::filesystem::path folder = {};   ///< Where the files go; made if need be.
+  std::vector<std::string> only = {};  ///< Names of bodies and colliders; empty: all.
   /// Of a body's points [m]; none of points that are no material, which have no surface.
   std::function<std::optional<Real>(const std::string&)> spacing = {};
   /// A body or collider at rest in whose form its frames are written; none for others. May throw Error.
