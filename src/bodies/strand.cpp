@@ -155,6 +155,23 @@ class StrandBody final : public MeshBody {
   Real stiffened(Real frequency, Real square) const override {
     return damped(std::hypot(undamped(frequency), std::sqrt(square)));
   }
+  Real fastest_turn(std::span<const Vec3> v) const override {
+    Real most = 0;
+    for (std::size_t s = 0; s < rods_.size(); ++s) {
+      const auto [a, b] = rods_.rows(s);
+      const Vec3 e = x()[b] - x()[a];
+      most = std::max(most, e.cross(v[b] - v[a]).norm() / e.squaredNorm());
+    }
+    return most;
+  }
+  Real largest_turn(std::span<const Vec3> at) const override {
+    Real least = 1;
+    for (std::size_t s = 0; s < rods_.size(); ++s) {
+      const auto [a, b] = rods_.rows(s);
+      least = std::min(least, segments_.get<SegmentTangent>()[s].dot((at[b] - at[a]).normalized()));
+    }
+    return std::acos(std::max(least, Real(-1)));
+  }
   Real damping_ratio(Real frequency) const override {
     return viscosity_ ? undamped(frequency) * damping_times().first / 2 : 0;
   }
@@ -324,12 +341,12 @@ class StrandBody final : public MeshBody {
     return std::minmax(
         {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1, viscosity_->twist / section.twist});
   }
-  /// Damping, at a rate of omega^2 times the largest of these times at most, counts as half of it.
-  Real damped(Real omega) const { return omega + omega * omega * damping_times().second / 2; }
-  Real undamped(Real omega) const {
-    const Real time = damping_times().second;
-    return time > 0 ? (std::sqrt(1 + 2 * time * omega) - 1) / time : omega;
+  /// Symplectic Euler with damping by the velocities before, at a rate of 2 zeta omega, is stable up to two over this.
+  Real damped(Real omega) const {
+    const Real zeta = omega * damping_times().second / 2;
+    return omega * (zeta + std::sqrt(1 + zeta * zeta));
   }
+  Real undamped(Real damped) const { return damped / std::sqrt(1 + damping_times().second * damped); }
   RodState state() const {
     return {segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(), segments_.get<JointTwist>()};
   }

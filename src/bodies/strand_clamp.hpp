@@ -67,6 +67,12 @@ class StrandClamp final : public Clamp {
       for (const Joined& joined : joints_of(end, motion)) sum += joined.energy().value;
     return sum;
   }
+  Real elastic_energy(const Motion& motion) const override {
+    Real sum = 0;
+    if (!holds_at(motion.time)) return sum;
+    for (const End& end : ends_) sum += joint_of(end, motion).energy().value;
+    return sum;
+  }
   void add_force(const Motion& motion, Load& force) const override {
     if (!holds_at(motion.time)) return;
     for (const End& end : ends_) {
@@ -132,6 +138,10 @@ class StrandClamp final : public Clamp {
     }
   }
   Real most_spin(Real begin, Real end) const override { return motion_.most_spin(begin, std::min(end, until_)); }
+  Vec3 turned(Real begin, Real end) const override {
+    const Eigen::AngleAxis<Real> turn(Mat3(motion_.at(end).rotation * motion_.at(begin).rotation.transpose()));
+    return turn.angle() * turn.axis();
+  }
 
   Reaction reaction(const Motion& motion) const override {
     Reaction sum;

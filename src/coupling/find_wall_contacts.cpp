@@ -368,7 +368,9 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
       const Real nearer = (only_presses ? near_by_foreseen : near_by) * dx;
       if (!(gap < nearer + approach(dt_, (states_[w].velocity_at(x[row]) - v[row]).dot(n)))) continue;
       const Real compliance = 1 / (whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency);
-      const Vec3 x_c = at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r, flattens) / r * Bn) : x[row];
+      const Vec3 x_c = whole                 ? Vec3(x[row] + whole->turn * (x[row] - whole->centre))
+                       : at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r, flattens) / r * Bn)
+                                             : x[row];
       found.contacts.push_back({set, row, w, gap, compliance, ratio * compliance, n, x_c, Vec3::Zero(), force[row],
                                 Vec3::Zero(), bit_of(w, n), false, false, Acts::by_spring});
     }

@@ -104,11 +104,14 @@ class BodyMotion : public Predicts {
   /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
   /// end of a substep, or of implicit ones to the end [J], on all ranks.
   virtual Real potential_gained_before_last() = 0;
+  /// Elastic energy of the joints of clamps, which its elements do not count, on this rank [J]; none before the first
+  /// step. Not collective.
+  virtual Real energy_of_clamps() const { return 0; }
 
  protected:
   MeshBody& mesh() const;
   /// What contact with walls has to know of a body that moves as a whole, in a step of dt.
-  virtual std::optional<TouchingSet::Whole> whole(Real dt) const {
+  virtual std::optional<TouchingSet::Whole> whole(Real dt) {
     static_cast<void>(dt);
     return {};
   }

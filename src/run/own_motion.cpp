@@ -24,8 +24,10 @@ constexpr Real share_left_by_passes = 1e-6;
 constexpr int substeps_between_looks = 16;
 /// Turns without inertia keep this share of it in implicit steps, since nothing else may keep a segment as it is.
 constexpr Real inertia_of_balanced_turns = 1e-6;
-/// Clamps turn by no more in a step [rad]: of half a turn more their segments would not know which way.
+/// Clamps and segments turn by no more in a step [rad]: of half a turn their frames would not know which way,
 constexpr Real most_turn = std::numbers::pi / 2;
+/// and are not carried so far.
+constexpr Real farthest_turn = 2.5;
 
 /// By sums of every eighth, which do not wait for one another.
 bool are_finite(std::span<const Real> values) {
@@ -172,6 +174,9 @@ DtLimit OwnMotion::dt_limit() {
   for (const OwnSystem::Action& action : piece_->system.of_handle)
     if (action.clamp != nullptr) spin = std::max(spin, action.clamp->most_spin(state_.time, state_.time + limit.dt));
   if (const Real by_turns = most_turn / spin; by_turns < limit.dt) limit = {by_turns, "turning clamps of " + name()};
+  const Real turning = comm_.max(mesh().fastest_turn(std::as_const(mesh()).points().get<Velocity>()));
+  if (const Real by_turns = most_turn / turning; by_turns < limit.dt)
+    limit = {by_turns, "turning segments of " + name()};
   return limit;
 }
 
@@ -232,6 +237,9 @@ Refusal OwnMotion::move(Real dt, bool nearly) {
     const bool is_time_to_look = (k + 1) % substeps_between_looks == 0 || (k + 1 == n && n > 1);
     if (!is_implicit() && is_time_to_look && !is_stable(dt / n))
       return {2, fmt::format("body {} has become too stiff for its substeps", name())};
+    if ((is_implicit() || is_time_to_look || n == 1) &&
+        comm_.max(mesh().largest_turn(places(own.motion.u))) > farthest_turn)
+      return {2, fmt::format("a segment of body {} has turned by half a turn", name())};
   }
   return {};
 }
@@ -255,17 +263,13 @@ void OwnMotion::begin_substep(Real h, const Motion& start) {
     if (action.clamp != nullptr) action.clamp->begin_substep(h, start);
 }
 
-/// Turns without inertia come to be where they stay in a substep; returns how fast, had they done so in h [m/s].
-std::vector<Real> OwnMotion::balance_turns(Real h) {
+/// Turns without inertia come to be where they stay in a substep.
+void OwnMotion::balance_turns() {
   Motion& motion = piece_->motion;
   std::vector<TurnLink> clamps;
   for (const OwnSystem::Action& action : piece_->system.of_handle)
     if (action.clamp != nullptr) action.clamp->add_turned_joints(motion, clamps);
-  const auto turns = motion.u.block(*piece_->turns);
-  std::vector<Real> rates(turns.begin(), turns.end());
-  mesh().balance_turns(places(motion.u), clamps, turns);
-  for (std::size_t s = 0; s < rates.size(); ++s) rates[s] = (turns[s] - rates[s]) / h;
-  return rates;
+  mesh().balance_turns(places(motion.u), clamps, motion.u.block(*piece_->turns));
 }
 
 /// Explicit damping goes by the change that the velocities before would have brought.
@@ -281,8 +285,7 @@ void OwnMotion::step_explicitly(Real h, Real end) {
     before.time -= h;
     begin_substep(h, before);
   }
-  std::vector<Real> rates;
-  if (has_balanced_turns()) rates = balance_turns(h);
+  if (has_balanced_turns()) balance_turns();
   if (own.damping) own.damping->add_force(motion, force);
   for (const auto& term : own.system.terms) term->add_force(motion, force);
   if (own.contact) own.contact->add_force(motion, force);
@@ -303,7 +306,6 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   if (mean) {
     const auto means = mean->all();
     for (std::size_t k = 0; k < means.size(); ++k) means[k] = (means[k] + velocities[k]) / 2;
-    if (has_balanced_turns()) std::ranges::copy(rates, mean->block(*own.turns).begin());
     count_loads(h, *mean);
     count_holds(by_holds, end, mean->points(0));
   }
@@ -374,16 +376,25 @@ void OwnMotion::commit(Given& given) {
   if (is_implicit() && has_surface()) body.scale_contact_points(1);
 }
 
+Real OwnMotion::energy_of_clamps() const {
+  if (!piece_) return 0;
+  Motion at(piece_->system.freedoms);
+  at.time = state_.time;
+  return energy_of_clamps(at);
+}
+
 Real OwnMotion::potential_gained_before_last() {
   Piece& own = *piece_;
   const auto potential = [&](const Motion& at) {
-    Real sum = 0;
+    Real sum = energy_of_clamps(at);
     for (std::size_t k = 0; k < own.system.potentials; ++k) sum += own.system.terms[k]->energy(at);
     return sum;
   };
   if (!is_implicit() && !own.before_last) return 0;
   Motion at(own.system.freedoms);
+  at.time = state_.time;
   const Real before = potential(at);
+  at.time = own.motion.time;
   FreedomValues& last = is_implicit() ? own.motion.u : *own.before_last;
   std::swap(at.u, last);
   const Real after = potential(at);

@@ -54,6 +54,7 @@ class OwnMotion final : public BodyMotion {
   std::span<const Vec3> displacements() const override;
   void commit(Given& given) override;
   Real potential_gained_before_last() override;
+  Real energy_of_clamps() const override;
   /// One over the masses of vertices at the end of a step of dt, 0 of those whose places are held [1/kg].
   std::vector<Real> lightness(Real dt) const;
   /// The velocities of vertices that were predicted and corrected [m/s].
@@ -123,7 +124,7 @@ class OwnMotion final : public BodyMotion {
   void step_explicitly(Real h, Real end);
   /// Where vertices are at a motion [m].
   std::vector<Vec3> places(const FreedomValues& u) const;
-  std::vector<Real> balance_turns(Real h);
+  void balance_turns();
   /// Takes from the velocities what elements lose of the motion within them in h.
   void damp(Real h);
   /// Bound of the frequencies of the body with its clamps, from that without them, at a motion [rad/s]. Collective.
@@ -132,6 +133,8 @@ class OwnMotion final : public BodyMotion {
   bool is_stable(Real h) const;
   /// nearly: for another pass of contact.
   EquilibriumReport step_implicitly(Real h, Real end, bool nearly);
+  /// Elastic energy of the joints of clamps at a motion [J]. Not collective.
+  Real energy_of_clamps(const Motion& at) const;
   /// Counts what loads and clamps give over h, with the mean velocity over it.
   void count_loads(Real h, const FreedomValues& mean_velocity, const Motion* before = nullptr);
   void count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);

@@ -70,6 +70,13 @@ std::vector<Real> OwnMotion::meet_holds(Real h, Real end, std::span<Vec3> v) {
 /// Changes of the velocities of vertices become those that what is held allows.
 void OwnMotion::hold(Real dt, Real end, std::span<Vec3> dv) { count_change(meet_holds(dt, end, dv), end, dv); }
 
+Real OwnMotion::energy_of_clamps(const Motion& at) const {
+  Real sum = 0;
+  for (const OwnSystem::Action& action : piece_->system.of_handle)
+    if (action.clamp != nullptr) sum += action.clamp->elastic_energy(at);
+  return sum;
+}
+
 /// What holds give as velocities change by dv.
 void OwnMotion::count_change(std::span<const Real> by_holds, Real end, std::span<const Vec3> dv) {
   if (by_holds.empty()) return;
@@ -87,7 +94,8 @@ void OwnMotion::count_holds(std::span<const Real> impulses, Real end, std::span<
 }
 
 /// before: where the loads are that act at the end of an implicit step, if it is one; then they do work by the mean of
-/// both, as what follows a surface that turns needs.
+/// both, as what follows a surface that turns needs. The torque of a clamp does work as its frame turns about when the
+/// torque is known, or up to the end of an implicit step.
 void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity, const Motion* before) {
   Piece& own = *piece_;
   const auto x = positions();
@@ -106,10 +114,10 @@ void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity, const Mo
       }
     }
     if (action.clamp != nullptr) {
-      action.clamp->add_force(own.motion, force);
-      given_.by_handles[i].angular += h * action.clamp->reaction(own.motion).torque;
-      for (std::size_t k = 0; k < force.all().size(); ++k)
-        given_.by_handles[i].work += h * force.all()[k] * mean_velocity.all()[k];
+      const Vec3 torque = action.clamp->reaction(own.motion).torque;
+      const Real from = own.motion.time - (is_implicit() ? h : h / 2);
+      given_.by_handles[i].angular += h * torque;
+      given_.by_handles[i].work += torque.dot(action.clamp->turned(from, from + h));
     }
   }
 }

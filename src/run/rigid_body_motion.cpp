@@ -27,9 +27,9 @@ constexpr Real largest_scale = 1000;
 
 using Matrix6 = Eigen::Matrix<Real, 6, 6>;
 
-RigidVelocity affine(const FourPoints& x, const FourPoints& v) {
-  return {(x[0] + x[1] + x[2] + x[3]) / 4, (v[0] + v[1] + v[2] + v[3]) / 4, gradient(x, v)};
-}
+Vec3 mean(const FourPoints& values) { return (values[0] + values[1] + values[2] + values[3]) / 4; }
+
+RigidVelocity affine(const FourPoints& x, const FourPoints& v) { return {mean(x), mean(v), gradient(x, v)}; }
 
 std::optional<std::size_t> joint_of(const Scene& scene, std::size_t body) {
   const auto found = std::ranges::find(scene.joints, body);
@@ -52,8 +52,22 @@ FourPoints RigidBodyMotion::four(std::span<const Vec3> values) const {
   return points;
 }
 
-std::optional<TouchingSet::Whole> RigidBodyMotion::whole(Real dt) const {
-  return TouchingSet::Whole{frame_.mass() / (dt * dt), closing_share * (state_.limits[body()].speed + speed_of_fall())};
+std::optional<TouchingSet::Whole> RigidBodyMotion::whole(Real dt) {
+  TouchingSet::Whole found{frame_.mass() / (dt * dt), closing_share * (state_.limits[body()].speed + speed_of_fall())};
+  if (is_here()) {
+    const Table& points = std::as_const(mesh()).points();
+    const FourPoints x = four(points.get<Position>()), v = four(points.get<Velocity>());
+    const RigidFrame::Moved moved = frame_.move(x, v, frame_.momentum(x, v), dt, state_.time + dt);
+    found.turn = turn_ = gradient(x, moved.x) - Mat3::Identity();
+    found.centre = mean(x);
+  }
+  return found;
+}
+
+FourPoints RigidBodyMotion::turned(const FourPoints& x) const {
+  FourPoints found = x;
+  for (Vec3& each : found) each += turn_ * (each - mean(x));
+  return found;
 }
 
 Real RigidBodyMotion::frequency(Real dt) const {
@@ -100,7 +114,7 @@ void RigidBodyMotion::weigh_contact_points(Real, int passes) {
   };
   const Table& points = std::as_const(mesh()).points();
   const FourPoints x = four(points.get<Position>());
-  const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
+  const Vec3 centre = mean(x);
   Mat3 second = Mat3::Zero();
   for (const Vec3& each : x) second += frame_.mass() / 4 * (each - centre) * (each - centre).transpose();
   fill(frame_.mass(), Vec3::Zero(), second, B);
@@ -123,13 +137,14 @@ Refusal RigidBodyMotion::predict(Real dt) {
     const Table& points = std::as_const(mesh()).points();
     const FourPoints x = four(points.get<Position>());
     momentum_ = frame_.momentum(x, four(points.get<Velocity>()));
-    FourPoints impulses;
+    FourPoints impulses, by_walls;
     for (std::size_t k = 0; k < 4; ++k) {
       impulses[k] = dt * points.get<Mass>()[k] * scene_.step.gravity;
-      if (!forces.empty()) impulses[k] += dt * forces[k];
       if (mesh().contact_points() != nullptr) impulses[k] += dt * node_loads_[k];
+      by_walls[k] = forces.empty() ? Vec3(Vec3::Zero()) : Vec3(dt * forces[k]);
     }
     RigidFrame::add(x, impulses, momentum_);
+    RigidFrame::add(turned(x), by_walls, momentum_);
     take_loads(dt, momentum_);
     move(dt);
   }
@@ -149,13 +164,12 @@ void RigidBodyMotion::let_walls_act(Real dt) {
   RigidMomentum answered{Vec3::Zero(), Vec3::Zero()};  // of the passes so far
   meet_walls(points.get<Mass>(), state_.last_dt, v, [&](std::span<Vec3> change) {
     if (!is_here()) return;
-    const FourPoints x = four(points.get<Position>());
+    const FourPoints x = turned(four(points.get<Position>()));
     const RigidMomentum all = frame_.momentum(x, four(change));
     momentum_.linear += all.linear - answered.linear;
     momentum_.angular += all.angular - answered.angular;
     const Twist twist = frame_.answer(x, all);
-    const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
-    for (std::size_t k = 0; k < 4; ++k) change[k] = twist.velocity + twist.spin.cross(x[k] - centre);
+    for (std::size_t k = 0; k < 4; ++k) change[k] = twist.velocity + twist.spin.cross(x[k] - mean(x));
     answered = frame_.momentum(x, four(change));
   });
   if (is_here()) move(dt);
@@ -187,7 +201,7 @@ void RigidBodyMotion::count_loads() {
   const Table& points = std::as_const(mesh()).points();
   const FourPoints x = four(points.get<Position>()), v = four(points.get<Velocity>());
   const Twist after = frame_.twist(moved_.x, moved_.v);
-  const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
+  const Vec3 centre = mean(x);
   for (std::size_t h = 0; h < loads_.size(); ++h)
     for (std::size_t k = 0; k < 4; ++k) {
       const Vec3 v_after = after.velocity + after.spin.cross(x[k] - centre);

@@ -59,12 +59,15 @@ class RigidBodyMotion final : public BodyMotion {
   Real potential_gained_before_last() override { return 0; }
 
  private:
-  /// Springs as stiff as move the body by a gap in a step, whatever point touches.
-  std::optional<TouchingSet::Whole> whole(Real dt) const override;
+  /// Springs as stiff as move the body by a gap in a step, whatever point touches. A round body that rolls touches with
+  /// points that are ahead as a step begins: to act there would brake it, by g spin dt.
+  std::optional<TouchingSet::Whole> whole(Real dt) override;
   /// Of what has fallen by about dx [m/s].
   Real speed_of_fall() const;
   bool is_here() const;
   FourPoints four(std::span<const Vec3> values) const;
+  /// Turned as they will be at the end of the step that walls were looked for.
+  FourPoints turned(const FourPoints& x) const;
   void move(Real dt);
   void let_walls_act(Real dt);
   /// Adds the impulses of handles in a step of dt, which are at the start of the step.
@@ -80,6 +83,7 @@ class RigidBodyMotion final : public BodyMotion {
   RigidMomentum momentum_{};                ///< At the end of the step, but for the joint.
   RigidFrame::Moved moved_{};
   Real dt_ = 0;                          ///< Of that motion [s].
+  Mat3 turn_ = Mat3::Zero();             ///< TouchingSet::Whole::turn.
   Real scale_ = 1, smallest_scale_ = 1;  ///< Of contact points: now, and in the passes so far.
   NodeForces by_memory_{};               ///< What loads it.
   FourPoints node_loads_{};              ///< [N].

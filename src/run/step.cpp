@@ -72,6 +72,8 @@ std::optional<std::size_t> Stepper::layer_in_use(std::size_t layer) const {
 const BlockMap& Stepper::map(std::size_t layer) const { return step_->layers[layer].map(); }
 const Layer& Stepper::nodes(std::size_t layer) const { return step_->layers[layer].nodes; }
 
+Totals Stepper::totals() const { return step_->totals(); }
+
 /// By where points stand, not by their bins, which a run that was resumed has not found yet.
 Real Stepper::mesh_drift() const {
   if (step_->comm.size() == 1) return 0;

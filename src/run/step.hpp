@@ -74,6 +74,8 @@ class Stepper {
   /// Implicit steps ask this between the steps of their solver.
   void heed(StopQuestion is_asked_to_stop);
 
+  /// Of the scene, with what clamps hold elastically. Collective.
+  Totals totals() const;
   /// Largest counted work of a rank over the mean. Collective.
   Real imbalance() const;
   /// Settles with new cuts if the work is spread too unevenly, or meshes have moved too far away from their ranks.

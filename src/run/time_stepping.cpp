@@ -239,7 +239,7 @@ std::string TimeStepping::size_in_words() const {
 }
 
 std::vector<Real> TimeStepping::history_row(const Pace& pace) {
-  const Totals totals = totals_of(comm_, scene_);
+  const Totals totals = stepper_.totals();
   require(
       std::isfinite(totals.motion() + totals.potential()), ExitCode::numerics,
       fmt::format("the energy at step {}, t = {:.6g} s, is not a finite number: {} J of motion, {} J elastic, {} J of "

@@ -5,7 +5,7 @@ import math
 import subprocess
 import unittest
 
-from program import Case, checkpoints, history, numbers, weft
+from program import Case, checkpoints, history, largest_rise, numbers, weft
 
 # A free box that is pushed, a wheel on a hinge, a swing on a ball joint, a paddle whose poses are prescribed, rubber,
 # grains and a collider.
@@ -318,6 +318,35 @@ output: {diagnostics_every: 1}
             for before, row in zip(rows, rows[1:]):
                 given += (row["time"] - before["time"]) * sum(row[force + axis] for force in forces)
             self.assertLess(abs(last[f"momentum_{axis}"] - given), 1e-9 * abs(last["impulse_floor_z"]), axis)
+
+    def test_a_cylinder_rolls_on_a_collider_as_it_should_in_steps_of_any_size(self):
+        # Of many facets, between the nodes, down a slope without slip: 2/3 of g sin.
+        sides, radius, slope = 256, 0.1, math.radians(10)
+        rims = [(radius * math.cos(2 * math.pi * k / sides), y, radius * math.sin(2 * math.pi * k / sides))
+                for y in (-0.05, 0.05) for k in range(sides)]
+        quads = [(k, k + sides, (k + 1) % sides + sides, (k + 1) % sides) for k in range(sides)]
+        caps = [(first, first + j + turn, first + j + 1 - turn) for first, turn in ((0, 0), (sides, 1))
+                for j in range(1, sides - 1)]
+        faces = [(a, b, c) for a, b, c, d in quads] + [(a, c, d) for a, b, c, d in quads] + caps
+        (self.folder / "wheel.obj").write_text("".join(f"v {x} {y} {z}\n" for x, y, z in rims) + "".join(
+            "f " + " ".join(str(point + 1) for point in face) + "\n" for face in faces))
+        for max_dt in 5e-3, 5e-4:
+            with self.subTest(max_dt=max_dt):
+                rows = numbers(self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.05, gravity: [{9.81 * math.sin(slope)}, 0, {-9.81 * math.cos(slope)}]}}
+time: {{end: 0.5, frame_interval: 0.5, max_dt: {max_dt}}}
+bodies:
+  - {{name: wheel, kind: rigid, density: 1000, mesh: {{file: {{path: wheel.obj}}, translate: [0.013, 0.021, 0.1]}}}}
+colliders: [{{name: floor, shape: {{plane: {{point: [0, 0, 0], normal: [0, 0, 1]}}}}, friction: 0.5}}]
+output: {{diagnostics_every: 1}}
+"""), f"wheel_{max_dt}"))
+                last = rows[-1]
+                speed = last["velocity_wheel_x"]
+                self.assertAlmostEqual(speed / (9.81 * math.sin(slope) * last["time"]), 2 / 3, delta=0.03 * 2 / 3)
+                self.assertAlmostEqual(last["spin_wheel_y"] * radius / speed, 1, delta=5e-3)
+                self.assertAlmostEqual(last["position_wheel_z"], radius, delta=1e-3 * radius)
+                self.assertLess(largest_rise(rows), 1e-3 * last["kinetic_energy"])
 
     def test_loads_push_and_turn_a_body_as_its_inertia_says(self):
         """A force at a corner and pressure on a face; the motion of the first steps by Newton and Euler."""

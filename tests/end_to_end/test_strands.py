@@ -434,6 +434,92 @@ handles: [{name: root, body: hair, vertices: [0], hold: {keep: clamp}}]
                 gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
                 self.assertLess(abs(gained - given), 1e-9 * last["mass"], f"{stage} {axis}")
 
+    def test_segments_may_turn_fast_in_long_steps(self):
+        # A soft rod that spins by half a turn and more in 25 ms, alone.
+        (self.folder / "rod.obj").write_text(
+            "".join(f"v {0.02 * k - 0.1} 0 0.09\n" for k in range(11)) +
+            "l " + " ".join(str(k + 1) for k in range(11)) + "\n")
+        for spin in 125, 300:
+            with self.subTest(spin=spin):
+                rows = numbers(self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.02, gravity: [0, 0, 0]}}
+time: {{end: 0.3, frame_interval: 0.1}}
+materials: {{wire: {{law: rod, density: 1000, youngs_modulus: 2e7, poisson_ratio: 0.3}}}}
+bodies:
+  - {{name: rod, kind: strand, material: wire, radius: 1.5 mm, spin: [0, 10, {spin}],
+     curves: {{curve_file: {{path: rod.obj}}}}}}
+output: {{diagnostics_every: 1}}
+"""), f"spin_{spin}"))
+                energy = rows["energy_less_work"]
+                self.assertLess(numpy.abs(energy / energy[0] - 1).max(), 1e-3)
+
+    def test_viscosity_of_any_size_takes_energy(self):
+        # The fastest mode has 2 to 200 times critical damping.
+        (self.folder / "rod.obj").write_text(
+            "".join(f"v {0.02 * k} 0 0\n" for k in range(11)) + "l " + " ".join(str(k + 1) for k in range(11)) + "\n")
+        for viscosity in 600, 2000, 6000, 60000:
+            with self.subTest(viscosity=viscosity):
+                rows = numbers(self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.02, gravity: [0, 0, -9.81]}}
+time: {{end: 50 ms, frame_interval: 50 ms}}
+materials: {{rubber: {{law: rod, density: 1100, youngs_modulus: 2e6, poisson_ratio: 0.4, stretch_modulus: 2e6,
+                     viscosity: {viscosity}}}}}
+bodies: [{{name: rod, kind: strand, material: rubber, radius: 2 mm, curves: {{curve_file: {{path: rod.obj}}}}}}]
+handles: [{{name: end, body: rod, vertices: [0], hold: {{}}}}]
+output: {{diagnostics_every: 1}}
+"""), f"rod_{viscosity}"))
+                energy = rows["energy_less_work"]
+                self.assertLess((energy - numpy.minimum.accumulate(energy)).max(), 1e-3 * rows["kinetic_energy"].max())
+
+    def test_clamps_hold_their_share_of_the_energy_and_do_the_work_of_their_torque(self):
+        # A wire of ten segments with both ends clamped, of which one is turned slowly about the wire, or bent to an
+        # arc. Joints of clamps hold a tenth of the energy.
+        deck = """
+weft: 1
+domain: {dx: 0.1, gravity: [0, 0, 0]}
+time: {end: 1, frame_interval: 1}
+output: {diagnostics_every: 1}
+materials:
+  wire: {law: rod, density: 1000, youngs_modulus: 2e8, poisson_ratio: 0.25, stretch_modulus: 1e7, viscosity: 1e5}
+bodies:
+  - {name: wire, kind: strand, material: wire, radius: 10 mm, stage: {scheme: STAGE, tolerance: 1e-10}, turns: TURNS,
+     curves: {curve_file: {path: line.obj}}}
+handles:
+  - {name: still, body: wire, vertices: [0], hold: {keep: clamp}}
+  - {name: led, body: wire, vertices: [10],
+     hold: {keep: clamp, motion: {center: [1, 0, 0], keyframes: [{time: 0}, KEYS]}}}
+"""
+        (self.folder / "line.obj").write_text(
+            "".join(f"v {k / 10} 0 0\n" for k in range(11)) + "l " + " ".join(str(k + 1) for k in range(11)) + "\n")
+        B = 2e8 * math.pi * 0.01**4 / 4
+        twist, bend, keys = 2, 1.5, 16
+
+        def turned(axis, angle, x, y):
+            return f"rotate: {{axis: {axis}, angle: {angle} rad}}, translate: [{x}, {y}, 0]"
+
+        def on_arc(angle):
+            return turned([0, 0, 1], angle, math.sin(angle) / angle - 1, (1 - math.cos(angle)) / angle)
+
+        for name, pose, energy, tolerance in (
+                ("twisted", lambda part: turned([1, 0, 0], part * twist, 0, 0), B / 1.25 * twist**2 / 2, 1e-3),
+                ("bent", lambda part: on_arc(part * bend), B * bend**2 / 2, 0.01)):
+            led = ", ".join(f"{{time: {k / keys}, {pose(k / keys)}}}" for k in range(1, keys + 1))
+            for stage, turns in ("explicit", "dynamic"), ("explicit", "quasi_static"), ("implicit", "dynamic"):
+                with self.subTest(name=name, stage=stage, turns=turns):
+                    text = deck.replace("STAGE", stage).replace("TURNS", turns).replace(
+                        "KEYS", led).replace("frame_interval: 1", "frame_interval: 1, max_dt: 1 ms")
+                    rows = [{column: float(value) for column, value in row.items() if column != "limited_by"}
+                            for row in history(self.run_deck(self.deck(text), f"{name}_{stage}_{turns}"))]
+                    last = rows[-1]
+                    self.assertLess(last["kinetic_energy"], 1e-3 * energy)
+                    self.assertAlmostEqual(last["elastic_energy"] / energy, 1, delta=tolerance)
+                    self.assertAlmostEqual(last["work_led"] / energy, 1, delta=0.02)
+                    self.assertLess(max(abs(row["work_still"]) for row in rows), 1e-12 * energy)
+                    gains = numpy.diff([row["energy_less_work"] for row in rows])
+                    self.assertLess(gains.max(), 1e-3 * energy)
+
     def test_a_free_strand_keeps_its_momentum_and_nearly_its_angular_momentum_and_energy(self):
         # Turns of segments have no gyroscopic torque, which takes a part of their own angular momentum; without inertia
         # they have none.

@@ -86,6 +86,10 @@ class Clamp : public Term {
   virtual void begin_substep(Real h, const Motion& start) = 0;
   /// What it does to the body on this rank.
   virtual Reaction reaction(const Motion& motion) const = 0;
+  /// Of its joints on this rank, without what damping adds to `energy` [J].
+  virtual Real elastic_energy(const Motion& motion) const = 0;
+  /// How its frames turn from one time to another, by less than half a turn: axis times angle [rad].
+  virtual Vec3 turned(Real begin, Real end) const = 0;
   /// Appends its joints as turns of segments, which are rows, see them.
   virtual void add_turned_joints(const Motion& motion, std::vector<TurnLink>& to) const = 0;
   /// Adds row sums of a bound of its stiffness, to each component of a row of points [N/m].

@@ -113,6 +113,16 @@ class MeshBody : public Body, public TrialMesh {
   }
   /// A bound of its frequencies [rad/s] where what holds it adds this much to the square of undamped ones [1/s^2].
   virtual Real stiffened(Real frequency, Real square) const { return std::hypot(frequency, std::sqrt(square)); }
+  /// How fast the fastest element with a direction of its own turns [rad/s], and how far the one that has turned most
+  /// since its state was committed, with the vertices at x [rad]. On this rank.
+  virtual Real fastest_turn(std::span<const Vec3> v) const {
+    static_cast<void>(v);
+    return 0;
+  }
+  virtual Real largest_turn(std::span<const Vec3> x) const {
+    static_cast<void>(x);
+    return 0;
+  }
   /// A lower bound of the damping ratio of a mode of this frequency [rad/s], the damping in it [1].
   virtual Real damping_ratio(Real frequency) const {
     static_cast<void>(frequency);

@@ -55,6 +55,9 @@ struct TouchingSet {
   struct Whole {
     Real stiffness;  ///< Of the springs of each contact, along the wall too [N/m].
     Real closing;    ///< How fast gaps close that no force explains [m/s].
+    /// R - 1, by which it turns about its centre in the step: walls act where its points come to be.
+    Mat3 turn = Mat3::Zero();
+    Vec3 centre = Vec3::Zero();  ///< [m].
   };
   std::optional<Whole> whole = {};
   /// Of a body that rebounds.

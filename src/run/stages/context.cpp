@@ -95,6 +95,14 @@ void StepContext::add_fields_of_holds() {
   }
 }
 
+Totals StepContext::totals() const {
+  Totals found = totals_of(comm, scene);
+  Real of_clamps = 0;
+  for (const auto& own : own_motions) of_clamps += own->energy_of_clamps();
+  found.elastic_energy += comm.sum(of_clamps);
+  return found;
+}
+
 bool StepContext::carries_what_handles_lead(const VisitedSet& set) const {
   return set.held != nullptr ||
          (set.points == scene.bodies[set.body].get() && std::ranges::find(led_bodies, set.body) != led_bodies.end());
@@ -122,10 +130,11 @@ void StepContext::add_fields_of_implicit_layers() {
   }
 }
 
-/// Beside liquids nodes know how thick surfaces are.
+/// Beside masses nodes know how thick surfaces are.
 void StepContext::add_fields_of_thin_parts() {
   const auto has_surface = [](const GridLayer& layer) { return layer.settings.has_contact_points; };
-  if (std::ranges::all_of(layers, [](const GridLayer& layer) { return layer.settings.has_strength; })) return;
+  if (std::ranges::all_of(layers, [&](const GridLayer& layer) { return has_surface(layer) || layer.settings.is_thin; }))
+    return;
   for (GridLayer& layer : layers)
     if (has_surface(layer)) add_thickness(layer.nodes);
 }

@@ -151,6 +151,8 @@ struct StepContext {
   /// Whether handles may prescribe positions of a set: vertices, or points of a continuum.
   bool carries_what_handles_lead(const VisitedSet& set) const;
   std::vector<MeetingLayer> meeting_layers();
+  /// Of the scene, with what clamps hold elastically. Collective.
+  Totals totals() const;
 
  private:
   void add_body(std::size_t b);

@@ -7,7 +7,6 @@
 #include "run/handles.hpp"
 #include "run/stages/stages.hpp"
 #include "run/stages/surfaces.hpp"
-#include "run/totals.hpp"
 #include "weft/bodies/contact_points.hpp"
 
 namespace weft {
@@ -64,7 +63,7 @@ void find_contacts(StepContext& step) {
 void prepare(StepContext& step, bool weigh) {
   if (!step.settings.is_implicit && (weigh || step.dt() == step.left)) {
     const auto timing = step.timers.measure("record");
-    step.report.potential_before = totals_of(step.comm, step.scene).potential();
+    step.report.potential_before = step.totals().potential();
   }
   for (GridLayer& layer : step.layers) layer.advance->prepare(step, layer);
   find_contacts(step);
