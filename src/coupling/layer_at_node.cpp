@@ -104,6 +104,9 @@ constexpr Real most_of_thin = (1 - 1e-9) * SurfaceThickness::most_of_thin;
 constexpr Real certain_side = 0.05;
 /// of parts that are thicker than this, and wholly from the second on [dx]: it comes as deep as half of thinner ones.
 constexpr Real least_sided = 1, sided = 1.5;
+/// What has strength is on one side of a plate if its middle is so far beyond that of the plate [dx], wholly from the
+/// second on: else it is on both.
+constexpr Real least_beyond = 0.25, most_beyond = 0.45;
 /// Of a surface of which less than this faces along an axis no part is turned.
 constexpr Real least_facing_along = 0.05;
 /// Sides that are farther behind one another face away [dx].
@@ -495,13 +498,19 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_mass(const LayerAtNode& 
     return std::max(Real(0),
                     deviation * mean_of_half(face.height / deviation) - face.height - face.normal.dot(middle_of_b));
   };
-  const FacesSeen seen = faces_seen(normal, facing, offset, farthest_plane * dx, tells > 0 ? to_b : Vec3(Vec3::Zero()));
+  const SurfaceMoments moments{normal, facing, offset, has_thin_parts ? thickness : Mat3(Mat3::Zero())};
+  const FacesSeen seen = faces_seen(moments, farthest_plane * dx, tells > 0 ? to_b : Vec3(Vec3::Zero()));
   const Real trusted = smooth_step(least_explained, most_explained, seen.explained());
   Real flattest = 0, least_inside = std::numeric_limits<Real>::infinity();
   for (const Face& face : seen.all()) {
     flattest = std::max(flattest, face.flat);
     least_inside = std::min(least_inside, inside(face));
   }
+  const auto on_side = [&](const Face& face) {  // of a plate
+    if (face.thickness == 0 || face.thickness > most_of_thin * dx) return Real(1);
+    const Real above_middle = face.height + face.normal.dot(middle_of_b) + face.thickness / 2;
+    return smooth_step(least_beyond * dx, most_beyond * dx, above_middle);
+  };
   Vec3 n = Vec3::Zero();
   Real all = 0, met = 0, gap = 0;
   const auto include = [&](const Vec3& along, Real weight, Real cover, Real its_gap) {
@@ -516,9 +525,11 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_mass(const LayerAtNode& 
   };
   for (const Face& face : seen.all()) {
     const Real along = to_b.dot(face.normal), near = 1 - smooth_step(near_behind * dx, far_behind * dx, inside(face));
-    const Real cosine = std::max(least_before, along > 0 ? along : -along * along * along * near);
+    const Real behind = seen.has_plate() ? 0 : -along * along * along * near;
+    const Real cosine = std::max(least_before, along > 0 ? along : behind);
     const Real before = std::pow(cosine, tells * power_of_cosine);
-    const Real weight = trusted * face.flat * before * std::exp((least_inside - inside(face)) / (deeper * dx));
+    const Real deepest = std::exp((least_inside - inside(face)) / (deeper * dx));
+    const Real weight = trusted * face.flat * on_side(face) * before * deepest;
     include(face.normal, weight, covered(face.normal, face.share, face.height),
             gap_to_mass(b, face.normal, face.height, friction));
   }

@@ -379,6 +379,55 @@ output: {{diagnostics_every: 1}}
                 self.assertAlmostEqual(along, 0, delta=2e-4)
                 self.assertLess(turn, 0.01)
 
+    def test_plates_slide_on_turned_jelly_as_boxes_do(self):
+        slope, turned = math.radians(25 - 20), "rotate: {axis: [0, 1, 0], angle: 20}"
+        gravity = [9.81 * math.sin(slope), 0, -9.81 * math.cos(slope)]
+        for thickness in 0.04, 0.02, 0.01:
+            with self.subTest(thickness=thickness):
+                rows = numbers(self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.02, gravity: {gravity}}}
+time: {{end: 0.1, frame_interval: 0.1}}
+materials: {{jelly: {{law: neo_hookean, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}}}}
+bodies:
+  - {{name: base, kind: continuum, material: jelly, sampling: regular,
+     shape: {{box: {{lower: [-0.12, -0.1, -0.08], upper: [0.2, 0.1, 0]}}, {turned}}}}}
+  - {{name: plate, kind: rigid, density: 500, mesh: {{block: {{lower: [-0.06, -0.06, 0.0004],
+     upper: [0.06, 0.06, {0.0004 + thickness}]}}, size: 0.04, {turned}}}}}
+layer_contact: [{{between: [materials, plate], friction: 0}}]
+colliders: [{{name: floor, condition: sticky, shape: {{plane: {{point: [0, 0, -0.08], normal: [0, 0, 1]}}, {turned}}}}}]
+output: {{diagnostics_every: 1}}
+"""), "run", "--force"))
+                self.assertLess(largest_rise(rows), 1e-3)
+                x, z = (rows[-1][f"position_plate_{axis}"] - rows[0][f"position_plate_{axis}"] for axis in "xz")
+                c, s = math.cos(math.radians(20)), math.sin(math.radians(20))
+                exact = 9.81 * math.sin(math.radians(25)) * rows[-1]["time"]**2 / 2
+                self.assertAlmostEqual((x * c - z * s) / exact, 1, delta=0.03)
+                self.assertAlmostEqual(x * s + z * c, 0, delta=1e-3)
+
+    def test_sand_on_both_sides_of_a_wall_gains_no_energy(self):
+        for thickness, middle in (0.05, 0), (0.1, 0.017):
+            with self.subTest(thickness=thickness):
+                left, right = middle - thickness / 2, middle + thickness / 2
+                rows = numbers(self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.05, gravity: [0, 0, -9.81]}}
+time: {{end: 0.3, frame_interval: 0.3}}
+materials: {{sand: {{law: drucker_prager, density: 1600, youngs_modulus: 1e6, poisson_ratio: 0.3, friction_angle: 35}}}}
+bodies:
+  - {{name: left, kind: continuum, material: sand,
+     shape: {{box: {{lower: [-0.4, -0.2, 0], upper: [{left}, 0.2, 0.3]}}}}}}
+  - {{name: right, kind: continuum, material: sand,
+     shape: {{box: {{lower: [{right}, -0.2, 0], upper: [0.4, 0.2, 0.3]}}}}}}
+  - {{name: wall, kind: rigid, density: 1500,
+     mesh: {{block: {{lower: [{left}, -0.19, 0.001], upper: [{right}, 0.19, 0.5]}}, size: 0.1}}}}
+layer_contact: [{{between: [materials, wall], friction: 0}}]
+colliders: [{{name: tank, hollow: true, shape: {{box: {{lower: [-0.4, -0.2, 0], upper: [0.4, 0.2, 2]}}}}}}]
+output: {{diagnostics_every: 1}}
+"""), "run", "--force"))
+                self.assertLess(largest_rise(rows), 0.02)
+                self.assertAlmostEqual(rows[-1]["position_wall_x"], rows[0]["position_wall_x"], delta=1e-3)
+
     def test_a_box_that_falls_flat_lands_upright_where_it_is_drawn(self):
         deck = self.deck("""
 weft: 1

@@ -169,7 +169,10 @@ inline constexpr auto keys<FiberDeck> = table(
     "fiber", "Hair, yarn, threads: curves in frictional contact with one another and all else.",
     Key{"name", a_name, required, "Names files, columns and references.", &FiberDeck::name},
     Key{"material", a_name, required, "Name of a material with law fiber.", &FiberDeck::material},
-    Key{"curves", required, "The fibers at rest. Segments should be about as long as domain.dx.", &FiberDeck::curves},
+    Key{"curves", required,
+        "The fibers at rest; what has a bending_modulus is straight at rest. Segments should be about as long as "
+        "domain.dx.",
+        &FiberDeck::curves},
     Key{"radius", "m", above(0), required, "Of the round section.", &FiberDeck::radius},
     Key{"bending_modulus", "Pa", above(0), absent, "Young's modulus in bending; without, no resistance.",
         &FiberDeck::bending_modulus},

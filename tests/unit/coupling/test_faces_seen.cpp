@@ -16,18 +16,18 @@ using test::MatrixSource;
 
 constexpr Real far = 100;
 
-struct Moments {
-  Vec3 mean = Vec3::Zero(), offset = Vec3::Zero();
-  Mat3 facing = Mat3::Zero();
-
-  explicit Moments(const std::vector<Face>& faces) {
+struct Moments : SurfaceMoments {
+  explicit Moments(const std::vector<Face>& faces)
+      : SurfaceMoments{Vec3::Zero(), Mat3::Zero(), Vec3::Zero(), Mat3::Zero()} {
     for (const Face& face : faces) {
+      const Mat3 along = face.share * face.normal * face.normal.transpose();
       mean += face.share * face.normal;
-      facing += face.share * face.normal * face.normal.transpose();
+      facing += along;
       offset -= face.share * face.height * face.normal;
+      thickness += face.thickness * along;
     }
   }
-  FacesSeen seen(const Vec3& towards = Vec3::Zero()) const { return faces_seen(mean, facing, offset, far, towards); }
+  FacesSeen seen(const Vec3& towards = Vec3::Zero()) const { return faces_seen(*this, far, towards); }
 };
 
 /// Of the face that looks most that way.
@@ -93,6 +93,27 @@ TEST(FacesSeenTest, ThreeFacesAtAnyAngleAreFoundIfOneIsKnown) {
       expect_found(faces, 1e-6, Q.col(2));
     }
   }
+}
+
+TEST(FacesSeenTest, BothSidesOfAPlateOfKnownThicknessAreFoundWithWhatIsBesideIt) {
+  MatrixSource random(19);
+  const Mat3 Q = random.rotation();
+  const Vec3 n = Q.col(0), side = Q.col(1), other = Q.col(2);
+  const Real height = 0.3, t = 0.5;
+  for (const Real far_share : {0.7, 0.5, 0.1, 0.01})
+    for (const Real beside : {0.0, 0.2}) {
+      const Real all = 1 - 1.5 * beside;
+      std::vector<Face> faces = {{n, (1 - far_share) * all, height, 1, t}, {-n, far_share * all, -height - t, 1, t}};
+      if (beside > 0) faces.insert(faces.end(), {{side, beside, 0.1, 1, 2}, {other, beside / 2, -0.2, 1, 2}});
+      expect_found(faces, 1e-6);
+    }
+}
+
+TEST(FacesSeenTest, FourSidesOfABarOfKnownThicknessAreFound) {
+  const Mat3 Q = MatrixSource(21).rotation();
+  const Vec3 n = Q.col(0), side = Q.col(1);
+  expect_found({{n, 0.4, 0.3, 1, 0.5}, {-n, 0.1, -0.8, 1, 0.5}, {side, 0.3, 0.1, 1, 1.5}, {-side, 0.2, -1.6, 1, 1.5}},
+               1e-6);
 }
 
 TEST(FacesSeenTest, BothSidesOfAPlateAreNoFaceUnlessOneIsSeenFarMore) {
