@@ -298,8 +298,12 @@ void OwnMotion::step_explicitly(Real h, Real end) {
     const auto turning = own.velocity.block(*own.turns), moments = force.block(*own.turns);
     for (std::size_t r = 0; r < own.mass_of_turns.size(); ++r) turning[r] += h / own.mass_of_turns[r] * moments[r];
   }
-  if (mesh().damping() > 0) damp(h);
-  const std::vector<Real> by_holds = meet_holds(h, end, v);
+  std::vector<Real> by_holds = meet_holds(h, end, v);
+  if (mesh().damping() > 0) {  // of motion that holds allow: without them what they bear would be motion
+    damp(h);
+    const std::vector<Real> after = meet_holds(h, end, v);
+    for (std::size_t c = 0; c < after.size(); ++c) by_holds[c] += after[c];
+  }
   own.velocity.update_ghosts();
 
   const auto u = motion.u.all(), velocities = own.velocity.all();

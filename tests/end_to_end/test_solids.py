@@ -4,7 +4,7 @@ WEFT."""
 import math
 import unittest
 
-from program import Case, checkpoints, history, numbers, weft
+from program import Case, checkpoints, history, largest_rise, numbers, weft
 import weft_read
 
 # A quadratic block of rubber hits a linear one and a heap of sand; a rod swings by itself from a nail.
@@ -208,6 +208,26 @@ output: {diagnostics_every: 1}
         for case in ((60, 0.1, 0.002), (60, 0.1, 0.0005), (240, 0.05, 0.001)):
             with self.subTest(case=case):
                 self.assertLess(abs(rate_of(*case) / expected(*case) - 1), 0.05)
+
+    def test_damping_of_any_size_takes_energy_from_what_is_held(self):
+        # A block that is held at one end falls to the other side: the forces that hold it are no motion to damp.
+        for rate in 200, 1e5:
+            with self.subTest(rate=rate):
+                rows = numbers(self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.05, gravity: [0, 0, -9.81]}}
+time: {{end: 0.2, frame_interval: 0.01}}
+materials: {{jelly: {{law: fixed_corotated, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3}}}}
+bodies:
+  - {{name: block, kind: solid, material: jelly, carrier: own, damping: {rate},
+     mesh: {{block: {{lower: [0, 0, 0], upper: [0.4, 0.1, 0.1]}}, size: 0.05}}}}
+handles: [{{name: end, body: block, where: {{box: {{lower: [-1, -1, -1], upper: [0.001, 1, 1]}}}}, hold: {{}}}}]
+output: {{diagnostics_every: 1}}
+"""), f"held_{rate}"))
+                self.assertGreater(rows[-1]["kinetic_energy"], 0.1)
+                self.assertLess(largest_rise(rows), 1e-6)
+                self.assertLess(rows[-1]["energy_less_work"], rows[0]["energy_less_work"] - 0.01)
+                self.assertAlmostEqual(rows[-1]["work_end"], 0, delta=1e-12)
 
     def test_static_analyses_agree_on_any_ranks_and_laws_nearly(self):
         sinks = {}
