@@ -6,6 +6,7 @@
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/overlap.hpp"
 #include "weft/math/svd.hpp"
+#include "weft/scene/catalogue.hpp"
 
 #include <fmt/format.h>
 
@@ -94,7 +95,41 @@ std::optional<std::string> collider_in_the_way(const Comm& comm, const Scene& sc
 /// Bodies with contact points that begin deeper in one another than this [dx] are named.
 constexpr Real least_overlap = 0.01;
 
-void advise_on_overlaps(const Scene& scene, std::vector<std::string>& advice) {
+/// Particles of a continuum that begin in such a body are named where the body reaches deeper into its shape [dx].
+constexpr Real least_immersion = 0.5;
+
+/// Of the points of a closed surface and the middles of its triangles the one that is deepest in a shape.
+Overlap deepest_in(const Shape& shape, const SurfaceMesh& surface) {
+  Overlap deepest{0, Vec3::Zero()};
+  const auto include = [&](const Vec3& x) {
+    if (const Real depth = -shape.surface(x).distance; depth > deepest.depth) deepest = {depth, x};
+  };
+  for (const Vec3& x : surface.points) include(x);
+  for (const auto& [a, b, c] : triangles_of(surface))
+    include((surface.points[a] + surface.points[b] + surface.points[c]) / 3);
+  return deepest;
+}
+
+/// Collective.
+void advise_on_immersion(const Comm& comm, const Scene& scene, std::span<const SurfaceMesh> surfaces,
+                         std::vector<std::string>& advice) {
+  for (const BodyDeck& body : scene.deck.bodies) {
+    const auto* deck = std::get_if<ContinuumDeck>(&body);
+    const auto has_surface = [](const SurfaceMesh& surface) { return !surface.points.empty(); };
+    if (deck == nullptr || !deck->shape || std::ranges::none_of(surfaces, has_surface)) continue;
+    const std::shared_ptr<const Shape> shape = make_shape(comm, *deck->shape, false, scene.deck.domain.dx);
+    for (std::size_t b = 0; b < surfaces.size(); ++b) {
+      const auto [depth, x] = deepest_in(*shape, surfaces[b]);
+      if (depth < least_immersion * scene.deck.domain.dx) continue;
+      advice.push_back(fmt::format(
+          "{}: the body {} begins in its shape, {:.3g} m deep at ({:.4g}, {:.4g}, {:.4g}), and particles of "
+          "{} in the body. They stay there, or press it. Expected: a mesh with a hole for the body.",
+          deck->location.text, scene.bodies[b]->name(), depth, x.x(), x.y(), x.z(), deck->name));
+    }
+  }
+}
+
+void advise_on_overlaps(const Comm& comm, const Scene& scene, std::vector<std::string>& advice) {
   std::vector<SurfaceMesh> surfaces;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
     surfaces.push_back(scene.bodies[b]->roles().contact_points != nullptr ? scene.meshes[b]->closed_surface()
@@ -110,6 +145,7 @@ void advise_on_overlaps(const Scene& scene, std::vector<std::string>& advice) {
           "so or pass through. Expected: a gap of a tenth of domain.dx or more.",
           scene.bodies[a]->name(), scene.bodies[b]->name(), overlap->depth, x.x(), x.y(), x.z()));
     }
+  advise_on_immersion(comm, scene, surfaces, advice);
 }
 
 /// Implicit layers answer to their own forces as a whole, to layers that remember no contact by the masses of nodes.
@@ -151,7 +187,7 @@ std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& sce
             "and does not meet the grid. Expected: \"{}\", or no collider near the body.",
             scene.bodies[b]->name(), *name,
             may_meet_grid(scene.deck.bodies[b]) ? "meets_grid: true" : "carrier: grid"));
-  advise_on_overlaps(scene, advice);
+  advise_on_overlaps(comm, scene, advice);
   advise_on_implicit_layers(scene, advice);
   for (const SourceDeck& source : scene.deck.sources)
     if (source.from >= scene.deck.time.end)

@@ -411,6 +411,23 @@ with h5py.File(name) as frame:
             run = weft("run", self.deck(RIGID.replace(old, new, 1)), "-o", self.folder / words[0], "--steps", 1)
             self.assertIn(words[0], run.stdout + run.stderr)
 
+    def test_bodies_that_begin_in_a_material_are_named(self):
+        text = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 1 ms, frame_interval: 1 ms}
+materials: {water: {law: tait, density: 1000, bulk_modulus: 1e5}}
+bodies:
+  - {name: pool, kind: continuum, material: water, shape: {box: {lower: [-0.5, -0.5, 0], upper: [0.5, 0.5, 0.5]}}}
+  - {name: cube, kind: rigid, density: 500, mesh: {block: {lower: [-0.1, -0.1, LOW], upper: [0.1, 0.1, 0.9]}, size: 0.1}}
+"""
+        for low, named in (0.3, True), (0.5, False):
+            for command in ("check",), ("run", "--force"):
+                done = weft(*command, self.deck(text.replace("LOW", str(low))), folder=self.folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                words = "bodies.pool: the body cube begins in its shape, 0.2 m deep at"
+                self.assertEqual(words in done.stdout + done.stderr, named, done.stdout + done.stderr)
+
     def test_check_knows_steps_that_only_output_limits(self):
         done = weft("check", self.deck("""
 weft: 1
