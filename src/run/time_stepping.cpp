@@ -119,17 +119,20 @@ std::string TimeStepping::forecast() {
   for (std::size_t k = 0; k < followed.size(); ++k)
     text +=
         fmt::format("probe {}: follows a point {:.3g} m away\n", scene_.followed_points[k].name, followed[k].distance);
-  text += forecast_of_sizes();
-  text += forecast_of_a_step();
+  StepSize size = size_of_step(scene_, state_);
+  const std::string of_a_step = forecast_of_a_step(size);
+  text += forecast_of_sizes(size) + of_a_step;
   for (const std::string& each : advice) text += "warning: " + each + "\n";
   return text;
 }
 
-/// What a step finds, and the highest memory so far and in it, which needs more than the scene at rest.
-std::string TimeStepping::forecast_of_a_step() {
+/// What a step finds, its size if that is smaller, and the highest memory so far and in it, which needs more than the
+/// scene at rest.
+std::string TimeStepping::forecast_of_a_step(StepSize& size) {
   std::string refused, pairs, substeps;
   try {
     const StepReport report = stepper_.take(scene_.deck.time.frame_interval);
+    if (report.size.dt < size.dt) size = report.size;
     if (report.impulses.pairs > 0)
       pairs = fmt::format(
           "warning: {} pairs of segments of strands begin nearer than the distance of their impulses, and stay so "
@@ -149,11 +152,10 @@ std::string TimeStepping::forecast_of_a_step() {
          refused + pairs;
 }
 
-std::string TimeStepping::forecast_of_sizes() {
+std::string TimeStepping::forecast_of_sizes(StepSize size) {
   const Deck& deck = scene_.deck;
   const std::int64_t points = comm_.sum(scene_.points());
   const Real most = comm_.max(static_cast<Real>(scene_.points()));
-  StepSize size = size_of_step(scene_, state_);
   if (deck.time.frame_interval < size.dt) size = {deck.time.frame_interval, "output"};
   const Real steps = std::ceil(deck.time.end / size.dt);
   const Real frames = std::floor(deck.time.end / deck.time.frame_interval + 1e-9) + 1;

@@ -48,8 +48,8 @@ class TimeStepping final : public Analysis {
   std::uint64_t frame_bytes() override { return scene_frame_bytes(comm_, scene_); }
 
  private:
-  std::string forecast_of_sizes();
-  std::string forecast_of_a_step();
+  std::string forecast_of_sizes(StepSize size);
+  std::string forecast_of_a_step(StepSize& size);
   void rehearse(bool recut);
 
   const Comm comm_;

@@ -432,12 +432,22 @@ bodies:
         done = weft("check", self.deck("""
 weft: 1
 time: {end: 1, frame_interval: 0.1}
-domain: {dx: 0.04}
+domain: {dx: 0.04, gravity: [0, 0, 0]}
 bodies:
   - {name: bar, kind: rigid, density: 1000, mesh: {block: {lower: [0, 0, 0], upper: [0.8, 0.1, 0.1]}, size: 0.1},
      joint: {hinge: {point: [0, 0, 0], axis: [0, 0, 1]}}}
 """))
         self.assertIn("dt: 0.1 s at the start, limited by output\nsteps: about 10 to 1 s\n", done.stdout)
+
+    def test_check_knows_steps_that_weight_limits(self):
+        done = weft("check", self.deck("""
+weft: 1
+time: {end: 1, frame_interval: 0.5}
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+bodies: [{name: ball, kind: rigid, density: 1000, mesh: {shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, size: 0.1}}]
+colliders: [{name: floor, shape: {plane: {point: [0, 0, -0.2], normal: [0, 0, 1]}}}]
+"""))
+        self.assertIn("limited by weight of ball\nsteps: about 199 to 1 s\n", done.stdout)
 
     def test_centres_outside_are_named(self):
         inside, outside = (RIGID.replace("mass: 3, contact", f"mass: 3, center: {at}, contact", 1)
