@@ -169,11 +169,12 @@ bool is_certain(const FacesSeen& seen) {
 FacesSeen faces_seen(const SurfaceMoments& moments, Real farthest, const Vec3& towards) {
   const auto& [mean, facing, offset, thickness] = moments;
   FacesSeen best;
-  SurfaceMoments without_thickness = moments;
-  without_thickness.thickness.setZero();
+  const bool knows_thickness = !thickness.isZero(0);
+  const SurfaceMoments without_thickness{mean, facing, offset, Mat3::Zero()};
   const auto try_about = [&](const Vec3& n) {
     FacesSeen found = faces_about(moments, farthest, n, 0);
-    if (found.explained() < least_explained_by_plate) found = faces_about(without_thickness, farthest, n, 0);
+    if (knows_thickness && found.explained() < least_explained_by_plate)
+      found = faces_about(without_thickness, farthest, n, 0);
     if (found.explained() > best.explained() * (1 + same)) best = found;
   };
   if (mean.norm() > least_share) try_about(mean.normalized());
@@ -185,7 +186,7 @@ FacesSeen faces_seen(const SurfaceMoments& moments, Real farthest, const Vec3& t
     }
   };
   try_axes(facing);
-  if (!thickness.isZero(0)) try_axes(thickness);
+  if (knows_thickness) try_axes(thickness);
   if (towards.isZero(0) || towards.dot(mean) > 1 - least_share) return best;
   FacesSeen before;
   for (const Vec3& d : {towards, refined(moments, towards)}) {

@@ -235,11 +235,8 @@ Refusal OwnMotion::move(Real dt, bool nearly) {
     }
     // A single substep has the forces of where the step began, whose bound is its limit.
     const bool is_time_to_look = (k + 1) % substeps_between_looks == 0 || (k + 1 == n && n > 1);
-    if (!is_implicit() && is_time_to_look && !is_stable(dt / n))
-      return {2, fmt::format("body {} has become too stiff for its substeps", name())};
-    if ((is_implicit() || is_time_to_look || n == 1) &&
-        comm_.max(mesh().largest_turn(places(own.motion.u))) > farthest_turn)
-      return {2, fmt::format("a segment of body {} has turned by half a turn", name())};
+    if (is_implicit() || is_time_to_look)
+      if (Refusal refusal = look(dt / n); refusal.excess > 1) return refusal;
   }
   return {};
 }
@@ -250,9 +247,15 @@ std::vector<Vec3> OwnMotion::places(const FreedomValues& u) const {
   return x;
 }
 
-bool OwnMotion::is_stable(Real h) const {
+Refusal OwnMotion::look(Real h) const {
   const Motion& at = piece_->motion;
-  return h * with_clamps(comm_.max(mesh().frequency_at(places(at.u))), at) <= vibration_number;
+  const std::vector<Vec3> x = places(at.u);
+  std::array<Real, 2> most{is_implicit() ? 0 : mesh().frequency_at(x), mesh().largest_turn(x)};
+  comm_.max(most);
+  if (!is_implicit() && !(h * with_clamps(most[0], at) <= vibration_number))
+    return {2, fmt::format("body {} has become too stiff for its substeps", name())};
+  if (most[1] > farthest_turn) return {2, fmt::format("a segment of body {} has turned by half a turn", name())};
+  return {};
 }
 
 void OwnMotion::begin_substep(Real h, const Motion& start) {

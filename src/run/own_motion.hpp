@@ -129,8 +129,9 @@ class OwnMotion final : public BodyMotion {
   void damp(Real h);
   /// Bound of the frequencies of the body with its clamps, from that without them, at a motion [rad/s]. Collective.
   Real with_clamps(Real frequency, const Motion& at) const;
-  /// Whether explicit substeps of h are stable where the body is now. Collective.
-  bool is_stable(Real h) const;
+  /// Why the body goes no further from where it is now in substeps of h, if it does not: explicit ones have become
+  /// unstable, or a segment has turned too far. Collective.
+  Refusal look(Real h) const;
   /// nearly: for another pass of contact.
   EquilibriumReport step_implicitly(Real h, Real end, bool nearly);
   /// Elastic energy of the joints of clamps at a motion [J]. Not collective.
