@@ -25,8 +25,9 @@ constexpr Real same = 1e-6;
 /// Moments have many answers of three faces. One with a face before the mass counts though it explains less by this,
 /// unless faces make such angles that their cosines are below the second.
 constexpr Real nearly_same = 0.02, square = 0.02;
-/// Both sides of a plate are seen where others are across it as nearly as this.
-constexpr Real least_square_plate = 0.995;
+/// Both sides of a plate are seen where others are across it as nearly as the first, and the lesser one has this share:
+/// beyond round-off.
+constexpr Real least_square_plate = 0.995, least_far_share = 1e-6;
 /// They explain so much of the surface with these: what leans looks like sides of plates.
 constexpr Real least_explained_by_plate = 0.95;
 /// Directions are refined by so many of Newton's steps, none of which is as long as the first [rad], to one that makes
@@ -82,10 +83,11 @@ FacesSeen faces_about(const SurfaceMoments& moments, Real farthest, const Vec3& 
     if (share > least_share && flat > least_flat && std::abs(height) < farthest)
       found.include({normal, share, height, flat, thickness_behind(normal)});
   };
-  // Both sides, where so much faces along the normal either way, and so much more that way than the other.
-  const auto include_plate = [&](const Vec3& normal, Real faces, Real share) {
-    const Real thickness = thickness_behind(normal), far_share = (faces - share) / 2;
-    if (thickness == 0 || far_share < least_share || far_share > faces) return false;
+  // Both sides, where so much faces along a direction either way, and so much more that way than the other.
+  const auto include_plate = [&](const Vec3& along, Real faces, Real more) {
+    const Vec3 normal = more < 0 ? Vec3(-along) : along;
+    const Real thickness = thickness_behind(normal), far_share = (faces - std::abs(more)) / 2;
+    if (thickness == 0 || far_share < least_far_share) return false;
     const Real height = (-normal.dot(moments.offset) - far_share * thickness) / faces;
     include(normal, faces - far_share, height, 1);
     include(-normal, far_share, -height - thickness, 1);

@@ -109,6 +109,29 @@ TEST(FacesSeenTest, BothSidesOfAPlateOfKnownThicknessAreFoundWithWhatIsBesideIt)
     }
 }
 
+TEST(FacesSeenTest, RoundOffDoesNotChooseWhetherAPlateIsSeen) {
+  MatrixSource random(23);
+  const Mat3 Q = random.rotation();
+  for (const Real far_share : {2e-3, 2e-4, 1e-5}) {
+    const Moments exact({{Q.col(0), 0.94 - far_share, 0.75, 1, 0.8},
+                         {-Q.col(0), far_share, -1.55, 1, 0.8},
+                         {Q.col(2), 0.06, -0.83, 1, 3}});
+    const Vec3 towards = (Q.col(0) + 0.2 * Q.col(1)).normalized();
+    const FacesSeen seen = exact.seen(towards);
+    for (int trial = 0; trial < 20; ++trial) {
+      Moments moments = exact;
+      const Mat3 F = 1e-16 * random.rotation(), T = 1e-16 * random.rotation();
+      moments.facing += F + F.transpose();
+      moments.thickness += T + T.transpose();
+      moments.mean += 1e-16 * random.rotation().col(0);
+      const FacesSeen found = moments.seen(towards);
+      ASSERT_EQ(found.all().size(), seen.all().size());
+      EXPECT_NEAR(found.explained(), seen.explained(), 1e-9);
+      for (const Face& face : seen.all()) EXPECT_NEAR(nearest(found, face.normal).share, face.share, 1e-9);
+    }
+  }
+}
+
 TEST(FacesSeenTest, FourSidesOfABarOfKnownThicknessAreFound) {
   const Mat3 Q = MatrixSource(21).rotation();
   const Vec3 n = Q.col(0), side = Q.col(1);
