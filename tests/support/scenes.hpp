@@ -28,7 +28,7 @@ struct Stage {
   void steps(int count) {
     for (int s = 0; s < count; ++s) stepper.take(std::numeric_limits<Real>::infinity());
   }
-  Totals totals() const { return totals_of(comm, scene); }
+  Totals totals() const { return stepper.totals(); }
 };
 
 }  // namespace weft::test
