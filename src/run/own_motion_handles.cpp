@@ -102,10 +102,9 @@ void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity, const Mo
   for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
     const OwnSystem::Action& action = own.system.of_handle[i];
     if (action.load == nullptr && action.clamp == nullptr) continue;
-    Load force(own.system.freedoms);
     if (action.load != nullptr) {
+      Load force(own.system.freedoms), force_before(own.system.freedoms);
       action.load->add_force(own.motion, force);
-      Load force_before(own.system.freedoms);
       if (before != nullptr) action.load->add_force(*before, force_before);
       for (std::size_t r = 0; r < x.size(); ++r) {
         const Vec3 f = force.points(0)[r], now = x[r] + own.motion.u.points(0)[r], v = mean_velocity.points(0)[r];

@@ -419,7 +419,8 @@ time: {end: 1 ms, frame_interval: 1 ms}
 materials: {water: {law: tait, density: 1000, bulk_modulus: 1e5}}
 bodies:
   - {name: pool, kind: continuum, material: water, shape: {box: {lower: [-0.5, -0.5, 0], upper: [0.5, 0.5, 0.5]}}}
-  - {name: cube, kind: rigid, density: 500, mesh: {block: {lower: [-0.1, -0.1, LOW], upper: [0.1, 0.1, 0.9]}, size: 0.1}}
+  - {name: cube, kind: rigid, density: 500,
+     mesh: {block: {lower: [-0.1, -0.1, LOW], upper: [0.1, 0.1, 0.9]}, size: 0.1}}
 """
         for low, named in (0.3, True), (0.5, False):
             for command in ("check",), ("run", "--force"):
