@@ -2,6 +2,8 @@
 
 #include "weft/coupling/wall_contacts.hpp"
 
+#include "rounded_edges.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -38,6 +40,8 @@ constexpr Real pulling_share = 0.1;
 constexpr Real flush = 1e-3;
 /// which is looked for so far ahead of the face.
 constexpr Real looks_ahead = 0.05;
+/// Radius of outer edges as thin bodies meet them, at most, and how far edges recede by it, both in grid spacings.
+constexpr Real edge_radius = 1.5, edge_recedes = 0.5;
 /// Cosine of the angle of normals that are the same, and sine of that of normals that are not.
 constexpr Real same_direction = 0.995, least_slope = 0.1;
 constexpr std::int32_t no_wall = -1;
@@ -248,6 +252,7 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
   const auto at_rest = points.points().get<ContactExtent>();
   auto& [rows, walls, distances, normals, extents] = found.touches;
   rows.clear(), walls.clear(), distances.clear(), normals.clear();
+  const bool may_be_thin = !points.touches_at_surface() && !sets_[set].whole;
   for (const std::uint32_t row : found.candidates) {
     if (row >= points.points().owned() || !(mass[row] > 0) || (is_led && is_led(row))) continue;
     const Vec3 offset = x[row] - middle;
@@ -261,7 +266,9 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
       for (const Surface& face : faces) found.faces.push_back({wall, face, no_wall, false});
     }
     if (found.faces.size() > 1) leave_covered(x[row], at_rest[row], found.faces);
-    for (const auto& [wall, face, cover, is_dropped] : found.faces) {
+    const bool is_thin = may_be_thin && at_rest[row].xx > 0;  // points of solids have no size
+    for (const auto& [wall, sharp, cover, is_dropped] : found.faces) {
+      const Surface face = is_thin ? beside_edges(wall, x[row], sharp) : sharp;
       rows.push_back(row);
       walls.push_back(wall);
       distances.push_back(face.distance);
@@ -270,6 +277,45 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
   }
   extents.resize(rows.size());
   points.contact_extents_along(rows, normals, extents);
+}
+
+/// Another wall that x is in or on.
+std::int32_t WallContacts::other_wall_at(std::int32_t wall, const Vec3& x) const {
+  for (std::size_t other = 0; other < walls_.size(); ++other)
+    if (static_cast<std::int32_t>(other) != wall &&
+        walls_[other].shape.surface(states_[other], x).distance < flush * transfer_.dx)
+      return static_cast<std::int32_t>(other);
+  return no_wall;
+}
+
+/// A face near x as thin bodies meet it, which catch at sharp edges.
+Surface WallContacts::beside_edges(std::int32_t wall, const Vec3& x, const Surface& face) const {
+  if (!walls_[wall].shape.rest().has_edges(Side::outside)) return face;
+  const Vec3 foot = x - face.distance * face.normal;
+  // Where another wall lies over a face, its faces that make an outer edge with `face` stand in.
+  const auto faces_over = [&](const Vec3& at, Real reach) {
+    Faces over;
+    const auto take = [&over](const Surface& seen) {
+      if (over.count < static_cast<int>(over.of.size())) over.add(seen);
+    };
+    if (walls_[wall].shape.surface(states_[wall], at).distance <= -reach) return over;
+    for (const auto& [depth, inward] : walls_[wall].shape.faces(states_[wall], at, reach, Side::inside)) {
+      const Surface seen{-depth, -inward};
+      const Vec3 end = at - seen.distance * seen.normal;
+      const std::int32_t other = other_wall_at(wall, end);
+      if (other == no_wall) take(seen);
+      else
+        for (const auto& [beyond, into] : walls_[other].shape.faces(states_[other], end, 2 * reach, Side::inside)) {
+          const Surface next{into.dot(end - at) - beyond, -into};
+          const Vec3 next_foot = end - beyond * into;
+          const bool makes_outer_edge =
+              next.normal.dot(foot - next_foot) <= 0 && face.normal.dot(next_foot - foot) <= 0;
+          if (makes_outer_edge && next.distance > -reach && other_wall_at(other, next_foot) == no_wall) take(next);
+        }
+    }
+    return over;
+  };
+  return rounded(x, face, {edge_radius * transfer_.dx, edge_recedes * transfer_.dx, faces_over});
 }
 
 /// The wall that lies over the face of another one that holds x back, so that nothing comes to the face: the side of a

@@ -56,7 +56,7 @@ constexpr Real least_bend = 0.9;
 constexpr Real square = 1 - 1e-9;
 
 /// Whether faces of a mesh meet in an edge.
-bool has_edges(std::span<const Vec3> points, std::span<const TriangleTree::Triangle> triangles) {
+bool meet_in_edges(std::span<const Vec3> points, std::span<const TriangleTree::Triangle> triangles) {
   std::map<std::pair<std::int32_t, std::int32_t>, Vec3> normal_at;  // of the first face at each edge
   for (const auto& t : triangles) {
     const Vec3 normal = (points[t[1]] - points[t[0]]).cross(points[t[2]] - points[t[0]]).normalized();
@@ -76,7 +76,7 @@ class LevelSet final : public Shape {
         volume_(volume_of(mesh_)),
         voxel_(affordable_voxel(band, area_of(mesh_))),
         width_(std::max(band.width, 3 * voxel_)),
-        has_edges_(has_edges(mesh_.points, triangles)),
+        has_edges_(meet_in_edges(mesh_.points, triangles)),
         tree_(mesh_.points, triangles) {
     const MeshInVoxels in_voxels{mesh_.points, triangles, box_.lower, voxel_};
     // On one thread: ties between equally near triangles would otherwise fall by chance.
@@ -147,6 +147,10 @@ class LevelSet final : public Shape {
     Faces faces = Shape::faces(x, side, reach);
     if (!has_edges_ || faces.count == 0 || faces.of[0].distance <= 0) return faces;
     const Real sign = side == Side::outside ? 1 : -1;
+    if (side == Side::inside && faces.of[0].distance > 2 * voxel_) {  // interpolated across edges
+      const auto [distance, normal] = refine(x, {-faces.of[0].distance, -faces.of[0].normal});
+      faces.of[0] = {-distance, -normal};
+    }
     for (const std::int32_t triangle : tree_.all_at(x, reach)) {
       const Vec3 normal = sign * tree_.normal(triangle), away = x - tree_.nearest_in(triangle, x);
       const Real distance = away.norm();
@@ -159,6 +163,7 @@ class LevelSet final : public Shape {
     return faces;
   }
 
+  bool has_edges(Side) const override { return has_edges_; }
   std::optional<Box> bounds() const override { return box_; }
   std::optional<Real> volume() const override { return volume_; }
   SurfaceMesh tessellate(const Box&) const override { return mesh_; }

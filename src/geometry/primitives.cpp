@@ -88,6 +88,7 @@ class HalfSpace final : public Shape {
   HalfSpace(const Vec3& point, const Vec3& normal) : point_(point), normal_(normal) {}
   Surface surface(const Vec3& x) const override { return {normal_.dot(x - point_), normal_}; }
   bool is_convex() const override { return true; }
+  bool has_edges(Side) const override { return false; }
   bool is_flat(Side) const override { return true; }
   std::optional<Box> bounds() const override { return std::nullopt; }
   std::optional<Real> volume() const override { return std::nullopt; }
@@ -166,6 +167,7 @@ class Sphere final : public Shape {
     return {(x - center_).norm() - radius_, direction(x - center_, Vec3::UnitX())};
   }
   bool is_convex() const override { return true; }
+  bool has_edges(Side) const override { return false; }
   std::optional<Box> bounds() const override {
     return Box{center_ - Vec3::Constant(radius_), center_ + Vec3::Constant(radius_)};
   }
@@ -249,6 +251,7 @@ class Capsule final : public Shape {
     return {from_core.norm() - radius_, direction(from_core, perpendicular(axis_))};
   }
   bool is_convex() const override { return true; }
+  bool has_edges(Side) const override { return false; }
   std::optional<Box> bounds() const override {
     const Vec3 extent = half_ * axis_.cwiseAbs() + Vec3::Constant(radius_);
     return Box{center_ - extent, center_ + extent};
@@ -301,6 +304,7 @@ class Ellipsoid final : public Shape {
   }
   bool contains(const Vec3& x) const override { return (x - center_).cwiseQuotient(radii_).squaredNorm() <= 1; }
   bool is_convex() const override { return true; }
+  bool has_edges(Side) const override { return false; }
   std::optional<Box> bounds() const override { return Box{center_ - radii_, center_ + radii_}; }
   std::optional<Real> volume() const override { return 4 * pi / 3 * radii_.prod(); }
   SurfaceMesh tessellate(const Box&) const override {
@@ -325,6 +329,7 @@ class Torus final : public Shape {
     const Vec3 from_ring = (outward.dot(r) - major_) * outward + height * axis_;
     return {from_ring.norm() - minor_, direction(from_ring, outward)};
   }
+  bool has_edges(Side) const override { return false; }
   std::optional<Box> bounds() const override {
     const Vec3 extent = disc_extent(axis_, major_) + Vec3::Constant(minor_);
     return Box{center_ - extent, center_ + extent};

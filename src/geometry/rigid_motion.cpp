@@ -139,8 +139,8 @@ Normals MovingShape::holding(const RigidState& state, const Vec3& x, Real slack)
   return normals;
 }
 
-Faces MovingShape::faces(const RigidState& state, const Vec3& x, Real reach) const {
-  Faces faces = rest_->faces(state.to_rest(x), Side::outside, reach);
+Faces MovingShape::faces(const RigidState& state, const Vec3& x, Real reach, Side side) const {
+  Faces faces = rest_->faces(state.to_rest(x), side, reach);
   for (auto& [distance, normal] : faces) normal = state.rotation * normal;
   return faces;
 }

@@ -44,6 +44,7 @@ class Placed final : public Shape {
 
   bool is_convex() const override { return shape_->is_convex(); }
   bool is_flat(Side side) const override { return shape_->is_flat(side); }
+  bool has_edges(Side side) const override { return shape_->has_edges(side); }
   std::optional<Box> bounds() const override {
     const std::optional<Box> box = shape_->bounds();
     if (!box) return std::nullopt;
@@ -83,6 +84,7 @@ class Hollow final : public Shape {
   }
   Faces faces(const Vec3& x, Side side, Real reach) const override { return shape_->faces(x, other(side), reach); }
   bool is_flat(Side side) const override { return shape_->is_flat(other(side)); }
+  bool has_edges(Side side) const override { return shape_->has_edges(other(side)); }
   std::optional<Box> bounds() const override { return std::nullopt; }
   std::optional<Real> volume() const override { return std::nullopt; }
   SurfaceMesh tessellate(const Box& view) const override { return reversed(shape_->tessellate(view)); }

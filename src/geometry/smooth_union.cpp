@@ -52,6 +52,9 @@ class SmoothUnion final : public Shape {
     const Real distance = (blend_ - root) / std::max(least_slope, slope);
     return {distance, slope > 0 ? Vec3(outward.normalized()) : nearest.normal};
   }
+  bool has_edges(Side side) const override {
+    return std::ranges::any_of(parts_, [side](const auto& part) { return part->has_edges(side); });
+  }
   std::optional<Box> bounds() const override { return box_; }
   std::optional<Real> volume() const override { return std::nullopt; }
 

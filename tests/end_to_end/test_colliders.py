@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Proves that colliders that touch one another act as what they enclose: tests/end_to_end/test_colliders.py WEFT."""
+import math
 import unittest
 
 from program import Case, largest_rise, numbers
@@ -54,6 +55,53 @@ TANK = ["plane: {point: [0, 0, 0], normal: [0, 0, 1]}", "plane: {point: [0, 0, 0
         "plane: {point: [0, 0.2, 0], normal: [0, -1, 0]}"]
 
 
+# What hangs over an edge by a third of its length, without friction. It is 0.6 m long.
+HANGING = """
+weft: 1
+domain: {{dx: 0.02, gravity: {gravity}}}
+time: {{end: 0.4, frame_interval: 0.4}}
+materials:
+  cloth: {{law: sheet, density: 500, youngs_modulus: 5e5, poisson_ratio: 0, contact: {{stiffness: 1e5, friction: 0}}}}
+  card: {{law: stvk_hencky, density: 500, youngs_modulus: 5e4, poisson_ratio: 0}}
+  yarn: {{law: fiber, density: 500, stretch_modulus: 5e5, youngs_modulus: 5e4, poisson_ratio: 0.3, friction_angle: 0}}
+  hair: {{law: rod, density: 500, youngs_modulus: 1e5, stretch_modulus: 5e5, poisson_ratio: 0.3, viscosity: 10}}
+bodies:
+  - {{name: body, {body}: {{path: hanging.obj}}{turn}}}}}
+colliders:
+{colliders}
+probes:
+  - {{name: x, body: body, nearest: {{point: {tail}, field: position_x}}}}
+  - {{name: y, body: body, nearest: {{point: {tail}, field: position_y}}}}
+  - {{name: z, body: body, nearest: {{point: {tail}, field: position_z}}}}
+"""
+HANGING_BODIES = {
+    "sheet": "kind: membrane, material: cloth, thickness: 2 mm, mesh: {file",
+    "shell": "kind: shell, material: card, thickness: 2 mm, contact: {stiffness: 1e5, friction: 0}, mesh: {file",
+    "fibers": "kind: fiber, material: yarn, radius: 1 mm, curves: {curve_file",
+    "strands": "kind: strand, material: hair, radius: 1 mm, natural: straight, meets_grid: true, curves: {curve_file",
+}
+
+
+def hanging(slope, size, corners):
+    """A strip that lies on z = 0 and goes down by `slope` degrees beyond x = 0; corners of a face, 2: lines along x."""
+    c, s = math.cos(math.radians(slope)), math.sin(math.radians(slope))
+    along, across = round(0.6 / size), round(0.12 / size)
+    points = []
+    for k in range(along + 1):
+        way, h = k * size - 0.4, 0.0011
+        x, z = (way, h) if way <= 0 else (way * c + h * s, h * c - way * s)
+        points += [f"v {x:.9g} {j * size:.9g} {z:.9g}" for j in range(across + 1)]
+    n = across + 1
+    if corners == 2:
+        return "\n".join(points + ["l " + " ".join(str(k * n + j + 1) for k in range(along + 1)) for j in range(n)])
+    faces = []
+    for k in range(along):
+        for j in range(across):
+            a, b, c, d = (1 + k * n + j, 1 + (k + 1) * n + j, 2 + (k + 1) * n + j, 2 + k * n + j)
+            faces += [f"f {a} {b} {c} {d}"] if corners == 4 else [f"f {a} {b} {c}", f"f {a} {c} {d}"]
+    return "\n".join(points + faces)
+
+
 # Liquid or sand that slops between walls that hold it.
 SLOPPING = """
 weft: 1
@@ -102,6 +150,35 @@ class Colliders(Case):
                 speed = sum(a * rows[-1][f"momentum_{axis}"] / mass for a, axis in zip(along, "xyz"))
                 self.assertLess(abs(speed - 1), 3e-3)
                 self.assertLess(largest_rise(rows), 1e-5 * rows[0]["energy_less_work"])
+
+    def fallen(self, kind, slope, size, is_turned, colliders):
+        """How far what hangs has come without friction, over the closed form."""
+        corners = {"sheet": 3, "shell": 4, "fibers": 2, "strands": 2}[kind]
+        (self.folder / "hanging.obj").write_text(hanging(slope, size, corners) + "\n")
+        gravity, tail = [0, 0, -9.81], [-0.4, 0.06, 0]
+        if is_turned:
+            gravity, tail = turned(gravity), turned(tail)
+        turn = ", " + TURN if is_turned else ""
+        walls = "\n".join(f"  - {{name: wall_{k}, shape: {{{form}}}}}" for k, form in enumerate(colliders))
+        rows = numbers(self.run_deck(self.deck(HANGING.format(
+            gravity=gravity, body=HANGING_BODIES[kind], turn=turn, colliders=walls, tail=tail)), "out", "--force"))
+        along = turned([1, 0, 0]) if is_turned else [1, 0, 0]
+        way = sum(a * (rows[-1][axis] - rows[0][axis]) for a, axis in zip(along, "xyz"))
+        rate = math.sqrt(9.81 * math.sin(math.radians(slope)) / 0.6)
+        return way / (0.2 * (math.cosh(rate * (rows[-1]["time"] - rows[0]["time"])) - 1))
+
+    def test_thin_bodies_slide_over_sharp_edges(self):
+        table = "box: {lower: [-1, -0.5, -1], upper: [0, 0.5, 0]}"
+        slope = "box: {lower: [0, -0.5, -0.5], upper: [2, 0.5, 0]}, rotate: {axis: [0, 1, 0], angle: %g}"
+        cases = [(kind, 90, 0.02, False, [table]) for kind in HANGING_BODIES]
+        cases += [("sheet", 90, 0.01, False, [table]), ("sheet", 90, 0.02, True, [f"{table}, {TURN}"]),
+                  ("sheet", 90, 0.02, False, ["box: {lower: [-1, -0.5, -0.04], upper: [0, 0.5, 0]}"])]
+        cases += [("sheet", angle, 0.02, False, [table, slope % angle]) for angle in (30, 60)]
+        for kind, angle, size, is_turned, colliders in cases:
+            with self.subTest(kind=kind, angle=angle, size=size, turned=is_turned, walls=len(colliders)):
+                share = self.fallen(kind, angle, size, is_turned, colliders)
+                self.assertGreater(share, 0.6)  # 0.002 to 0.1 over sharp edges
+                self.assertLess(share, 1.1)
 
     def test_steps_between_colliders_stop_what_slides(self):
         curb = ["shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}",

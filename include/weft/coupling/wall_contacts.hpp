@@ -251,6 +251,8 @@ class WallContacts {
   static void find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x, const Vec3& middle,
                               std::vector<std::uint32_t>& candidates);
   void find_touches(std::uint32_t set, const Vec3& middle, Found& found) const;
+  std::int32_t other_wall_at(std::int32_t wall, const Vec3& x) const;
+  Surface beside_edges(std::int32_t wall, const Vec3& x, const Surface& face) const;
   void leave_covered(const Vec3& x, const Symmetric3<Real>& at_rest, std::vector<NearFace>& faces) const;
   std::int32_t cover_of(std::int32_t wall, const Surface& face, const Vec3& x, std::span<const NearFace> faces) const;
   PointId bit_of(std::int32_t wall, const Vec3& normal) const;

@@ -68,8 +68,8 @@ class MovingShape {
   Surface surface(const RigidState& state, const Vec3& x) const;
   /// Shape::holding in the world, for material outside.
   Normals holding(const RigidState& state, const Vec3& x, Real slack) const;
-  /// Shape::faces in the world, for material outside.
-  Faces faces(const RigidState& state, const Vec3& x, Real reach) const;
+  /// Shape::faces in the world.
+  Faces faces(const RigidState& state, const Vec3& x, Real reach, Side side = Side::outside) const;
   /// The surface in the world, to draw.
   SurfaceMesh tessellate(const RigidState& state, const Box& view) const;
 

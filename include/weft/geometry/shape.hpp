@@ -88,6 +88,8 @@ class Shape {
   virtual bool is_convex() const { return false; }
   /// Whether `faces` on this side are planes, the same for all points that they are near to.
   virtual bool is_flat(Side) const { return false; }
+  /// Whether the surface may have sharp edges that point to this side; false if it is smooth or bends the other way.
+  virtual bool has_edges(Side side) const { return side == Side::outside || !is_convex(); }
   /// A box around the solid, not always the smallest; unbounded shapes (half spaces, complements) give none.
   virtual std::optional<Box> bounds() const = 0;
   /// Volume [m^3] where it is known in closed form.
