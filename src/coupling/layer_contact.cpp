@@ -11,6 +11,9 @@
 namespace weft {
 namespace {
 
+/// The share of a node that yields is no less than this: else handles prescribe its motion.
+constexpr Real least_yielding = 1e-6;
+
 /// Where three layers meet, each pair has so many turns.
 constexpr int most_turns = 20;
 /// What is so near the middle of one of two sides, on the way between these, is on it: one over so much of the way.
@@ -223,12 +226,18 @@ void LayerContact::look_at(std::span<const MeetingLayer> layers, const SharedBlo
   for (std::size_t k = 1; k < here.size(); ++k)  // far sides come after all near ones
     for (std::size_t near = 0; near < k; ++near)
       if (layers[side(near).layer].layer == layers[side(k).layer].layer) here[near].is_side = here[k].is_side = true;
+  const auto does_not_yield = [&](std::size_t k) {
+    const MeetingLayer& of = layers[side(k).layer];
+    if (of.is_led || !of.nodes->has<NodeLed>()) return of.is_led;
+    const Real* const led = row_of(of.nodes->get<NodeLed>(), side(k).block, place);
+    return led[0] > 0 && led[1] > (1 - least_yielding) * led[0];
+  };
   Vec3 at = Vec3::Zero();  // of all pairs, so that opposite impulses keep the angular momentum
   for (std::size_t i = 0; i < here.size(); ++i)
     for (std::size_t j = i + 1; j < here.size(); ++j) {
       const MeetingLayer &a = layers[side(i).layer], &b = layers[side(j).layer];
       if (a.layer == b.layer && !(a.meets_itself && here[i].is_elsewhere(here[j]))) continue;
-      if (a.is_led && b.is_led) continue;
+      if (does_not_yield(i) && does_not_yield(j)) continue;
       const auto found_here = here[i].meet(here[j], friction_of(a.layer, b.layer));
       if (!found_here) continue;
       const Real gap = found_here->gap;
@@ -322,7 +331,6 @@ namespace {
 
 /// (16.1a): the share of a node whose motion handles prescribe does not yield.
 Real mass_with_handles(Real mass, const Real* led) {
-  constexpr Real least_yielding = 1e-6;
   if (led == nullptr || !(led[0] > 0)) return mass;
   return mass / (1 - std::min(led[1] / led[0], Real(1)) + least_yielding);
 }

@@ -264,6 +264,31 @@ output: {diagnostics_every: 1}
         rows = numbers(self.run_deck(self.deck(deck.replace("LED", led)), "run"))
         self.assertEqual(max(abs(row[f"contact_force_{body}_z"]) for row in rows for body in ("lower", "upper")), 0)
 
+    def test_led_bodies_pass_what_handles_hold(self):
+        deck = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 0.15, frame_interval: 0.15}
+materials:
+  cloth: {law: sheet, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {stiffness: 1e4, friction: 0.2}}
+  gel: {law: fixed_corotated, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3}
+bodies:
+  - {name: held, BODY}
+  - {name: led, kind: rigid, density: 700, joint: {motion: {velocity: [0, 0, -1]}},
+     mesh: {block: {lower: [0, 0, 0.31], upper: [0.2, 0.3, 0.4]}, size: 0.1}}
+handles:
+  - {name: hand, body: held, where: {box: {lower: [-9, -9, -9], upper: [9, 9, 9]}}, hold: {}}
+output: {diagnostics_every: 1}
+"""
+        for name, body in (("sheet", "kind: membrane, material: cloth, thickness: 0.01, mesh: {rectangle: "
+                                     "{width: 0.3, height: 0.3}, across: 6, along: 6, translate: [0, 0, 0.25]}"),
+                           ("continuum", "kind: continuum, material: gel, "
+                                         "shape: {box: {lower: [0, 0, 0.1], upper: [0.3, 0.3, 0.3]}}")):
+            with self.subTest(held=name):
+                rows = numbers(self.run_deck(self.deck(deck.replace("BODY", body)), name))
+                self.assertEqual(max(abs(row["contact_force_led_z"]) for row in rows), 0)
+                self.assertEqual(rows[-1]["work_joint_led"], 0)
+
     def test_poses_go_through_their_keyframes(self):
         deck = """
 weft: 1
