@@ -169,6 +169,20 @@ void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& adv
         others));
 }
 
+/// Handles whose motion begins elsewhere than what they hold is drawn, which has a kick in the first step.
+void advise_on_jumps(const Scene& scene, std::vector<std::string>& advice) {
+  constexpr Real least = 1e-6;  // in dx, and rad
+  for (const GridHandle& handle : scene.handles) {
+    if (handle.hold() == nullptr) continue;
+    const RigidState start = handle.hold()->motion.at(0);
+    if (start.translation.norm() > least * scene.deck.domain.dx || !start.rotation.isIdentity(least))
+      advice.push_back(fmt::format(
+          "handles.{}: its motion begins elsewhere than the body is drawn, so what it holds jumps in the first step. "
+          "Expected: a first keyframe without translate and rotate.",
+          handle.name));
+  }
+}
+
 /// Whether a body that moves by itself has the key `meets_grid`, not refused.
 bool may_meet_grid(const BodyDeck& body) {
   return std::holds_alternative<StrandDeck>(body) || std::holds_alternative<SolidDeck>(body) ||
@@ -189,6 +203,7 @@ std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& sce
             may_meet_grid(scene.deck.bodies[b]) ? "meets_grid: true" : "carrier: grid"));
   advise_on_overlaps(comm, scene, advice);
   advise_on_implicit_layers(scene, advice);
+  advise_on_jumps(scene, advice);
   for (const SourceDeck& source : scene.deck.sources)
     if (source.from >= scene.deck.time.end)
       advice.push_back(fmt::format("{}: it opens at {:.6g} s, and the run ends at {:.6g} s. Nothing comes of it.",

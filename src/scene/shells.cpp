@@ -189,6 +189,16 @@ void warn_of_stiff_patterns(const ShellDeck& deck, const ControlMesh& mesh) {
                     deck.name, file));
 }
 
+/// Two Gauss points bear 2 / sqrt 3 times the moment of a plate that flows across its thickness.
+void warn_of_few_laminae(const ShellDeck& deck, const ShellDescription& shell) {
+  constexpr int few = 2;
+  if (shell.yield && shell.across.kind == ThicknessRule::Kind::gauss && shell.across.laminae == few)
+    log_warning(
+        fmt::format("body {}: two laminae bear a bending moment that is 15 % too large where metal flows across the "
+                    "thickness. Expected: laminae: 5 or more.",
+                    deck.name));
+}
+
 }  // namespace
 
 ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material) {
@@ -203,6 +213,7 @@ ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const M
   shell.in_plane = points_in_plane(deck, shell.mesh);
   using Kind = ThicknessRule::Kind;
   shell.across = {deck.across == LaminaPlaces::quarter ? Kind::quarter : Kind::gauss, deck.laminae};
+  warn_of_few_laminae(deck, shell);
   return shell;
 }
 

@@ -218,6 +218,27 @@ LEADING = {
 
 
 class ThinBodies(Case):
+    def test_what_begins_with_a_jump_or_bends_too_stiffly_is_warned_of(self):
+        deck = """
+weft: 1
+domain: {{dx: 0.1}}
+time: {{end: 0.1, frame_interval: 0.1}}
+materials: {{foil: {{law: von_mises, density: 100, youngs_modulus: 1e5, poisson_ratio: 0.3, yield_stress: 1e3}}}}
+bodies:
+  - {{name: card, kind: shell, material: foil, thickness: 0.01, {laminae} contact: {{stiffness: 1e5, friction: 0}},
+     mesh: {{rectangle: {{width: 0.6, height: 0.4}}, across: 6, along: 4}}}}
+handles:
+  - {{name: hand, body: card, where: {{box: {{lower: [-1, -1, -1], upper: [0.01, 1, 1]}}}},
+     hold: {{motion: {{keyframes: [{{time: 0, translate: [0, 0, {jump}]}}, {{time: 0.1, translate: [0, 0, 0.1]}}]}}}}}}
+"""
+        for laminae, jump in itertools.product(("", "laminae: 5,", "across: quarter,"), (0, 0.02)):
+            with self.subTest(laminae=laminae, jump=jump):
+                done = weft("check", self.deck(deck.format(laminae=laminae, jump=jump)))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told = done.stdout + done.stderr
+                self.assertEqual("handles.hand: its motion begins elsewhere than the body is drawn" in told, jump != 0)
+                self.assertEqual("two laminae bear a bending moment that is 15 % too large" in told, laminae == "")
+
     def test_a_shell_of_squares_and_triangles_weighs_its_volume(self):
         points = [f"v {i / 6!r} {j / 4!r} 0" for j in range(5) for i in range(7)]
         faces = []
