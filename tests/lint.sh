@@ -42,7 +42,8 @@ changed_files() {
   repository ls-files --others --exclude-standard -- src include tests
 }
 
-# GCC's own options, and what it compiled beforehand, mean nothing to clang; -march would make findings depend on the machine.
+# GCC's own options, and what it compiled beforehand, mean nothing to clang; -march would make findings depend on the
+# machine. Boost, which OpenVDB includes, has constants that clang refuses.
 sed -E 's/ -W[^ "\\]*//g; s/ -include [^ ]*cmake_pch\.hxx//g; s/ -march=[^ "\\]*//g' "$build/compile_commands.json" \
   >"$scratch/compile_commands.json"
 here=$(printf '%s|' "$PWD" "$(pwd -P)")
@@ -75,7 +76,7 @@ fi
 echo "== clang-tidy: $(wc -l <"$scratch/chosen") sources"
 look_at() {
   local found
-  found=$(clang-tidy-19 -p "$1" --quiet "$2" 2>/dev/null) && return
+  found=$(clang-tidy-19 -p "$1" --quiet --extra-arg=-Wno-enum-constexpr-conversion "$2" 2>/dev/null) && return
   printf '%s: clang-tidy finds\n%s\n' "$2" "$found"
   return 1
 }

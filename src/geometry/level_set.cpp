@@ -33,6 +33,7 @@ struct MeshInVoxels {
   Vec3 origin;
   Real voxel;
 
+  // NOLINTBEGIN(readability-identifier-naming): OpenVDB's names
   std::size_t polygonCount() const { return triangles.size(); }
   std::size_t pointCount() const { return points.size(); }
   std::size_t vertexCount(std::size_t) const { return 3; }
@@ -40,6 +41,7 @@ struct MeshInVoxels {
     const Vec3 p = (points[triangles[triangle][corner]] - origin) / voxel;
     position = {p[0], p[1], p[2]};
   }
+  // NOLINTEND(readability-identifier-naming)
 };
 
 /// The voxel, enlarged until the band of this area is affordable.
