@@ -67,6 +67,8 @@ constexpr int sharpness = 20;
 constexpr Real least_area = 0.01;
 /// Nor, of round ones, how far that is.
 constexpr Real least_area_of_round = 0.2;
+/// Nor, beside edges, of surfaces that are less square than planes by the second to what they face together.
+constexpr Real least_area_of_bent = 0.35, most_bent = 0.2;
 /// Axes of eigenvalues that are so far apart are half certain.
 constexpr Real distinct = 0.02;
 /// Normals shorter than this have no direction.
@@ -400,7 +402,9 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_rigid(const LayerAtNode&
   if (by_faces.isZero(0)) return {};
   const Vec3 nearly = nearest_with(b, by_faces).normal;
   const Nearest where = nearest_with(b, nearly);
-  if (std::min(area, b.area) < where.certainty * least_area_of_round * dx * dx) return {};
+  const Real bent = smooth_step(0, most_bent, 1 - squareness(by_faces) * b.squareness(by_faces));
+  const Real least = std::max(where.certainty * least_area_of_round, (1 - where.certainty) * bent * least_area_of_bent);
+  if (std::min(area, b.area) < least * dx * dx) return {};
   const Vec3& n = where.normal;
   const Vec3 aside = across(n, shared_with(b, n) + where.aside);
   const std::optional<Real> gap = gap_to(b, n, aside, where.depth + aside.dot(where.curvature * aside) / 2);
