@@ -297,7 +297,8 @@ weft: 1
 domain: {{dx: 0.05, gravity: [0, 0, 0]}}
 time: {{end: 0.01, frame_interval: 0.01, max_dt: 0.001}}
 bodies:
-  - {{name: wheel, kind: rigid, density: 1000, joint: {{hinge: {{point: [0, 0, {middle}], axis: [0, 1, 0], speed: -5}}}},
+  - {{name: wheel, kind: rigid, density: 1000,
+     joint: {{hinge: {{point: [0, 0, {middle}], axis: [0, 1, 0], speed: -5}}}},
      mesh: {{shape: {{cylinder: {{from: [0, -{wheel}, 0], to: [0, {wheel}, 0], radius: 0.2}}}}, size: 0.02,
             translate: [0, 0, {middle}]}}}}
   - {{name: plank, kind: rigid, mass: 60,
