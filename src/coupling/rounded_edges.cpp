@@ -9,7 +9,9 @@
 namespace weft {
 namespace {
 
+/// A corner of a plate has three planes, and the far side.
 constexpr int most_planes = 4;
+/// Planes of curved faces are looked for again.
 constexpr int most_looks = 8;
 /// Where a point lacks less than this part of R to its depth it is there.
 constexpr Real precision = 1e-3;

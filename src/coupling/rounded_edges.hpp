@@ -12,6 +12,7 @@
 
 namespace weft {
 
+/// How far edges are rounded, and the solid that has them.
 struct RoundedEdges {
   Real radius;   ///< R at most [m].
   Real deepest;  ///< An edge between two faces recedes by no more than this, which limits R [m].
