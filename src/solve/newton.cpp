@@ -92,7 +92,7 @@ void Newton::judge(int iteration, Real norm, SNESConvergedReason* reason) {
   const Real goal = goal_.tolerance * problem_.reference() + problem_.noise(iteration);
   *reason = SNES_CONVERGED_ITERATING;
   if (!std::isfinite(norm)) *reason = SNES_DIVERGED_FNORM_NAN;
-  else if (norm <= goal && problem_.conditions_are_met()) *reason = SNES_CONVERGED_FNORM_RELATIVE;
+  else if (norm <= goal && problem_.parts_are_met(goal_.tolerance, iteration)) *reason = SNES_CONVERGED_FNORM_RELATIVE;
   else if (iteration >= goal_.max_iterations) *reason = SNES_DIVERGED_MAX_IT;
   else if (goal_.is_asked_to_stop && goal_.is_asked_to_stop()) *reason = SNES_DIVERGED_MAX_IT, is_interrupted_ = true;
   else linear_.aim(residuals_, goal);

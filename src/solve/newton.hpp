@@ -40,8 +40,12 @@ class NewtonProblem {
   /// Norms of the residual beneath are round-off after so many steps.
   virtual Real noise(int iteration) const = 0;
 
-  /// Whether what holds beside the balance of forces does so where the residual was looked at last.
-  virtual bool conditions_are_met() const { return true; }
+  /// Whether what is asked for beside the norm of all of the residual holds where it was looked at last, after so many
+  /// steps: conditions, and the balance of each part.
+  virtual bool parts_are_met(Real tolerance, int iteration) const {
+    static_cast<void>(tolerance), static_cast<void>(iteration);
+    return true;
+  }
   /// What the problem dictates of a step x - dx, whatever its length: that part goes from dx to -x.
   virtual void dictate(Vec x, Vec dx) const { static_cast<void>(x), static_cast<void>(dx); }
   /// Slope of the energy along dx where the residual is r: r . dx, or the part of it that is work of forces.

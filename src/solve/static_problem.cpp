@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
 namespace weft {
@@ -127,6 +129,23 @@ StaticProblem::StaticProblem(const Comm& comm, const Freedoms& freedoms, std::ve
   const auto last = static_cast<Real>(unknowns_.begin() + static_cast<PetscInt>(unknowns_.count()) - 1);
   if (settings.follow_arc) time_index_ = static_cast<PetscInt>(comm.max(comm.is_root() ? last : 0.0));
   freedom_count_ = static_cast<Real>(comm.sum(static_cast<std::int64_t>(unknowns_.owned().size())));
+  list_bodies();
+}
+
+/// Blocks of the same name are of one body.
+void StaticProblem::list_bodies() {
+  const Freedoms& freedoms = unknowns_.freedoms();
+  std::vector<std::string_view> names;
+  std::vector<Real> counts;
+  for (std::size_t block = 0; block < freedoms.block_count(); ++block) {
+    const FreedomBlock& its = freedoms.block(block);
+    const auto body = static_cast<std::size_t>(std::ranges::find(names, its.name) - names.begin());
+    if (body == names.size()) names.emplace_back(its.name), counts.push_back(0);
+    body_of_block_.push_back(body);
+    counts[body] += static_cast<Real>(its.forest->owned()) * its.width;
+  }
+  comm_.sum(counts);
+  for (const Real count : counts) bodies_.push_back({.freedoms = count});
 }
 
 bool StaticProblem::symmetric() const { return !settings_.follow_arc && terms_are_symmetric(); }
@@ -211,16 +230,16 @@ void StaticProblem::find_unbalanced(std::span<const PetscScalar> multipliers, st
   total_.set_zero();
   force_.set_zero();
   reference_ = 0;
+  for (Balance& body : bodies_) body.reference = 0;
+  const auto square = [](Real f) { return f * f; };
   const auto include = [&] {
     force_.sum_to_owners();
+    const std::vector<Real> squares = sums_by_body(force_, square);
+    reference_ = std::max(reference_, std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0)));
+    for (std::size_t b = 0; b < bodies_.size(); ++b)
+      bodies_[b].reference = std::max(bodies_[b].reference, std::sqrt(squares[b]));
     const auto force = force_.all(), total = total_.all();
-    Real square = 0;
-    for (std::size_t k = 0; k < force.size(); ++k) {
-      const Real f = std::exchange(force[k], 0);
-      square += f * f;
-      total[k] += f;
-    }
-    reference_ = std::max(reference_, std::sqrt(comm_.sum(square)));
+    for (std::size_t k = 0; k < force.size(); ++k) total[k] += std::exchange(force[k], 0);
   };
   for (const Term* term : terms_) {
     term->add_force(*motion_, force_);
@@ -239,7 +258,27 @@ void StaticProblem::find_unbalanced(std::span<const PetscScalar> multipliers, st
   }
   largest_gap_ = comm_.max(largest_gap_);
   include();
+  const std::vector<Real> squares = sums_by_body(total_, square);
+  for (std::size_t b = 0; b < bodies_.size(); ++b) bodies_[b].unbalanced = std::sqrt(squares[b]);
   for (std::size_t i = 0; i < owned.size(); ++i) out[i] = -total_.all()[owned[i]];
+}
+
+/// The sum of amount(value) over the freedoms of each body. Ghosts are zero, or their amount is.
+template <class Amount>
+std::vector<Real> StaticProblem::sums_by_body(const FreedomValues& values, const Amount& amount) const {
+  std::vector<Real> sums(bodies_.size(), 0.0);
+  for (std::size_t block = 0; block < body_of_block_.size(); ++block)
+    for (const Real value : values.block(block)) sums[body_of_block_[block]] += amount(value);
+  comm_.sum(sums);
+  return sums;
+}
+
+bool StaticProblem::parts_are_met(Real tolerance, int iteration) const {
+  const auto is_balanced = [&](const Balance& body) {
+    const Real its_noise = noise(iteration) > 0 ? round_off(body.stiffness, body.freedoms) : 0;
+    return body.unbalanced <= tolerance * body.reference + its_noise;
+  };
+  return conditions_are_met() && std::ranges::all_of(bodies_, is_balanced);
 }
 
 bool StaticProblem::residual(Vec x, Vec out) {
@@ -275,7 +314,9 @@ Real StaticProblem::product(Vec a, Vec b, bool of_displacements) const {
 Real StaticProblem::slope(Vec r, Vec dx) const { return product(r, dx, true); }
 bool StaticProblem::conditions_hold(Vec r) const { return product(r, r, false) <= met * product(r, r, true); }
 /// Below this, forces are round-off [N].
-Real StaticProblem::round_off() const { return 1e-15 * k0_ * settings_.size * std::sqrt(freedom_count_); }
+Real StaticProblem::round_off(Real stiffness, Real freedoms) const {
+  return 1e-15 * stiffness * settings_.size * std::sqrt(freedoms);
+}
 
 Real StaticProblem::softness_to_begin_with(Vec x) {
   softness_ = 0;
@@ -439,9 +480,9 @@ void StaticProblem::measure_stiffness(Tangent* next) {
   DiagonalAdder adder(diagonal.all(), next);
   add_tangents(adder);
   diagonal.sum_to_owners();
-  Real sum = 0;
-  for (const auto k : unknowns_.owned()) sum += std::abs(diagonal.all()[static_cast<std::size_t>(k)]);
-  k0_ = comm_.sum(sum) / std::max(freedom_count_, 1.0);
+  const std::vector<Real> sums = sums_by_body(diagonal, [](Real entry) { return std::abs(entry); });
+  k0_ = std::accumulate(sums.begin(), sums.end(), 0.0) / std::max(freedom_count_, 1.0);
+  for (std::size_t b = 0; b < bodies_.size(); ++b) bodies_[b].stiffness = sums[b] / std::max(bodies_[b].freedoms, 1.0);
   if (!(k0_ > 0) || !std::isfinite(k0_)) k0_ = 1;
 }
 

@@ -47,10 +47,14 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   Real reference() const override { return reference_; }
   /// Loads that are smaller than round-off of stiff bodies move them nevertheless, by one step; what is slack has no
   /// stiffness for it.
-  Real noise(int iteration) const override { return iteration > 0 || settings_.slack ? round_off() : 0; }
+  Real noise(int iteration) const override {
+    return iteration > 0 || settings_.slack ? round_off(k0_, freedom_count_) : 0;
+  }
+  /// Conditions are met, and each body is balanced by itself, however small its forces are beside those of others.
+  bool parts_are_met(Real tolerance, int iteration) const override;
   /// Work of the forces on displacements.
   Real slope(Vec r, Vec dx) const override;
-  bool conditions_are_met() const override { return largest_gap_ <= largest_share_missed * settings_.size; }
+  bool conditions_are_met() const { return largest_gap_ <= largest_share_missed * settings_.size; }
   /// Whether conditions are met in a residual, beside its forces.
   bool conditions_hold(Vec r) const;
 
@@ -98,10 +102,13 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   PetscInt condition_index(std::size_t c) const {
     return unknowns_.begin() + static_cast<PetscInt>(unknowns_.owned().size() + c);
   }
+  void list_bodies();
   void conditions_at(Real time);
   void find_unbalanced(std::span<const PetscScalar> multipliers, std::span<PetscScalar> out);
   Real product(Vec a, Vec b, bool of_displacements) const;
-  Real round_off() const;
+  Real round_off(Real stiffness, Real freedoms) const;
+  template <class Amount>
+  std::vector<Real> sums_by_body(const FreedomValues& values, const Amount& amount) const;
   void linearise_terms();
   void add_tangents(Tangent& to);
   void measure_stiffness(Tangent* next);
@@ -112,6 +119,14 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   void assemble_all(Entries& to, bool at_fixed_time);
   std::vector<PetscScalar> change_in_time();
   void assemble_path(Entries& to, bool at_fixed_time);
+
+  /// One body where the residual was looked at.
+  struct Balance {
+    Real freedoms = 0;    ///< On all ranks.
+    Real stiffness = 0;   ///< The mean of its part of K's diagonal at the beginning [N/m].
+    Real reference = 0;   ///< Largest force that is balanced [N].
+    Real unbalanced = 0;  ///< [N]
+  };
 
   /// Of the size of the bodies: what may be missing of a condition.
   static constexpr Real largest_share_missed = 1e-10;
@@ -128,6 +143,8 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   const Unknowns unknowns_;
   PetscInt time_index_ = -1;  ///< Number of the time in x.
   Real freedom_count_ = 0;    ///< On all ranks.
+  std::vector<std::size_t> body_of_block_;
+  std::vector<Balance> bodies_;
   PathRow path_;
   Drag drag_;
   Real softness_ = 1;                     ///< Factor of the elastic terms.

@@ -87,6 +87,28 @@ def hencky_rise(poisson, load, points=400):
     return -rim(bisected(0.35 * load ** (2 / 3), load ** (2 / 3), is_low))[2]
 
 
+# A rod under its load, and a steel bar that is pulled with 10^9 times as much.
+ROD_AND_BAR = """
+weft: 1
+domain: {gravity: [0, 0, 0]}
+time: {scheme: static, end: 1, frame_interval: 1}
+loading: {steps: 4}
+materials:
+  rubber: {law: rod, density: 1000, youngs_modulus: 20.372 MPa, poisson_ratio: 0.4, stretch_modulus: 1 GPa}
+  steel: {law: fixed_corotated, density: 7800, youngs_modulus: 2e11, poisson_ratio: 0.3}
+bodies:
+  - {name: rod, kind: strand, material: rubber, radius: 5 mm, curves: {curve_file: {path: rod.obj}, spacing: 0.02}}
+  - {name: bar, kind: solid, material: steel,
+     mesh: {block: {lower: [0, 1, 0], upper: [1, 1.1, 0.1]}, size: 0.1}}
+handles:
+  - {name: wall, body: rod, where: {sphere: {center: [0, 0, 0], radius: 0.001}}, hold: {keep: clamp}}
+  - {name: weight, body: rod, where: {sphere: {center: [1, 0, 0], radius: 0.001}}, force: {total: [0, 0, -0.04]}}
+  - {name: left, body: bar, where: {box: {lower: [-1, -1, -1], upper: [0.001, 2, 1]}}, hold: {}}
+  - {name: right, body: bar, where: {box: {lower: [0.999, -1, -1], upper: [2, 2, 1]}},
+     hold: {motion: {keyframes: [{time: 0}, {time: 1, translate: [STRETCH, 0, 0]}]}}}
+"""
+
+
 class Static(Case):
     def test_a_bent_metal_strip_springs_back_as_far_as_its_layers_say(self):
         rows = curve(self.run_deck(DECKS / "dented_strip.yaml", "out"))
@@ -353,6 +375,16 @@ probes: [{{name: sink, body: disk, nearest: {{point: [0, 0, 0], field: displacem
             row = min(rows, key=lambda row: abs(row["time"] - time))
             self.assertAlmostEqual(-row["end_x"] / u, 1, delta=1e-3)
             self.assertAlmostEqual(row["end_z"] / w, 1, delta=1e-3)
+
+    def test_bodies_are_balanced_however_small_their_forces_are_beside_those_of_others(self):
+        (self.folder / "rod.obj").write_text("v 0 0 0\nv 1 0 0\nl 1 2\n")
+        alone, beside = (curve(self.run_deck(self.deck(ROD_AND_BAR.replace("STRETCH", stretch)), stretch))
+                         for stretch in ("0", "0.01"))
+        self.assertGreater(abs(beside[-1]["force_right_x"]), 1e7)
+        for one, other in zip(alone, beside):
+            for axis in "xz":
+                self.assertAlmostEqual(one[f"displacement_weight_{axis}"], other[f"displacement_weight_{axis}"],
+                                       delta=1e-7)
 
     def test_a_single_row_of_quads_has_no_motion_without_energy(self):
         length, width, thickness, modulus = 1, 0.1, 0.01, 1e6
