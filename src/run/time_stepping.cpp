@@ -10,7 +10,7 @@
 #include "run/edit.hpp"
 #include "run/progress.hpp"
 #include "run/resume.hpp"
-#include "run/starts_in_walls.hpp"
+#include "run/starts_inside.hpp"
 #include "weft/base/log.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/mesh_body.hpp"
@@ -93,7 +93,7 @@ std::string TimeStepping::forecast() {
     text += (text.empty() || of_sites.empty() ? "" : ", ") + of_sites;
   }
   state_ = start_scene(comm_, scene_);
-  std::ranges::move(starts_in_walls(comm_, scene_), std::back_inserter(advice));
+  std::ranges::move(starts_inside(comm_, scene_), std::back_inserter(advice));
   stepper_.bring_home(true);
   find_limits(comm_, scene_, state_);
 
@@ -179,7 +179,7 @@ void TimeStepping::start() {
       log_info(fmt::format("body {}: {}", scene_.bodies[b]->name(), what_moves(scene_, b)));
   for (const std::string& advice : advice_to_begin_with(comm_, scene_)) log_warning(advice);
   state_ = start_scene(comm_, scene_);
-  for (const std::string& start : starts_in_walls(comm_, scene_)) log_warning(start);
+  for (const std::string& start : starts_inside(comm_, scene_)) log_warning(start);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
   stepper_.bring_home(true);
   rehearse(false);

@@ -172,6 +172,17 @@ class WhatNobodyAskedFor(Case):
         self.run_deck(self.deck(light), "fine", "--steps", 1, "--set", "output.double_precision=true")
         self.assertNotIn("inf in this frame", self.last.stderr)
 
+    def test_materials_that_fill_the_same_place_are_told_of(self):
+        words = "bodies left and right: both fill the place around"
+        for centre, is_told in ("0.25", False), ("0.10", False), ("0.03", True):
+            deck = self.deck(JELLIES.replace("[0.25, 0.2, 0.03]", f"[{centre}, 0.2, 0.03]"))
+            for ranks in 1, 3:
+                done = weft("check", deck, folder=self.folder, ranks=ranks)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(words in done.stdout + done.stderr, is_told)
+            self.run_deck(deck, centre, "--steps", 1)
+            self.assertEqual(words in self.last.stderr, is_told)
+
     def test_coarse_bodies_keep_their_mass_and_are_told_of(self):
         deck = self.deck(FLIGHT.replace("radius: 0.3", "radius: 0.07"))
         done = weft("check", deck, folder=self.folder)

@@ -1,4 +1,4 @@
-#include "run/starts_in_walls.hpp"
+#include "run/starts_inside.hpp"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,13 @@
 #include "run/held_positions.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/rigid_frame.hpp"
+#include "weft/scene/catalogue.hpp"
 
 namespace weft {
 namespace {
 
-/// Points that begin deeper than this are named [dx].
-constexpr Real least_depth = 0.25;
+/// Points that begin deeper than this in a collider, and in the shape of another continuum, are named [dx].
+constexpr Real least_depth = 0.25, least_mixture = 0.5;
 
 /// The points of a body that show where it is.
 std::vector<const PointSet*> shown_points(Body& body) {
@@ -29,6 +30,10 @@ std::vector<const PointSet*> shown_points(Body& body) {
 struct Deepest {
   Real depth = 0;  ///< [m]
   Vec3 at = Vec3::Zero();
+
+  void include(Real its_depth, const Vec3& x) {
+    if (its_depth > depth) depth = its_depth, at = x;
+  }
 };
 
 /// Of points that nothing holds.
@@ -37,7 +42,7 @@ void include_points(const PointSet& set, const IsHeld& is_held, const MovingShap
   const auto x = set.points().get<Position>().first(set.points().owned());
   for (std::size_t row = 0; row < x.size(); ++row) {
     if (is_held && is_held(static_cast<std::uint32_t>(row))) continue;
-    if (const Real depth = -wall.surface(start, x[row]).distance; depth > deepest.depth) deepest = {depth, x[row]};
+    deepest.include(-wall.surface(start, x[row]).distance, x[row]);
   }
 }
 
@@ -50,10 +55,7 @@ Deepest deepest_of(const Comm& comm, const Deepest& mine) {
   return all;
 }
 
-}  // namespace
-
-std::vector<std::string> starts_in_walls(const Comm& comm, const Scene& scene) {
-  std::vector<std::string> named;
+void name_starts_in_walls(const Comm& comm, const Scene& scene, std::vector<std::string>& named) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     HeldPositions held(scene, b);
     const std::vector<const PointSet*> sets = shown_points(*scene.bodies[b]);
@@ -69,6 +71,43 @@ std::vector<std::string> starts_in_walls(const Comm& comm, const Scene& scene) {
           scene.bodies[b]->name(), wall.name, depth, x.x(), x.y(), x.z()));
     }
   }
+}
+
+/// The shape that a continuum fills to begin with, if there is one. Collective.
+std::shared_ptr<const Shape> filled_shape(const Comm& comm, const Scene& scene, const BodyDeck& body) {
+  const auto* deck = std::get_if<ContinuumDeck>(&body);
+  return deck != nullptr && deck->shape ? make_shape(comm, *deck->shape, false, scene.dx) : nullptr;
+}
+
+void name_mixtures(const Comm& comm, const Scene& scene, std::vector<std::string>& named) {
+  std::vector<std::shared_ptr<const Shape>> shapes;
+  for (const BodyDeck& body : scene.deck.bodies) shapes.push_back(filled_shape(comm, scene, body));
+  const auto include_points = [&](std::size_t filled, std::size_t other, Deepest& deepest) {
+    const PointSet& set = *scene.bodies[filled]->sets().front();
+    for (const Vec3& x : set.points().get<Position>().first(set.points().owned()))
+      deepest.include(-shapes[other]->surface(x).distance, x);
+  };
+  for (std::size_t a = 0; a < shapes.size(); ++a)
+    for (std::size_t b = a + 1; b < shapes.size(); ++b) {
+      if (!shapes[a] || !shapes[b]) continue;
+      Deepest mine;
+      include_points(a, b, mine);
+      include_points(b, a, mine);
+      const auto [depth, x] = deepest_of(comm, mine);
+      if (depth < least_mixture * scene.dx) continue;
+      named.push_back(fmt::format(
+          "bodies {} and {}: both fill the place around ({:.4g}, {:.4g}, {:.4g}), {:.3g} m deep. They have the mass of "
+          "both there, and press one another apart. Expected: shapes that do not overlap.",
+          scene.bodies[a]->name(), scene.bodies[b]->name(), x.x(), x.y(), x.z(), depth));
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> starts_inside(const Comm& comm, const Scene& scene) {
+  std::vector<std::string> named;
+  name_starts_in_walls(comm, scene, named);
+  name_mixtures(comm, scene, named);
   return named;
 }
 
