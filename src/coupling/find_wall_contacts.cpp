@@ -290,7 +290,7 @@ std::int32_t WallContacts::other_wall_at(std::int32_t wall, const Vec3& x) const
 
 /// A face near x as thin bodies meet it, which catch at sharp edges.
 Surface WallContacts::beside_edges(std::int32_t wall, const Vec3& x, const Surface& face) const {
-  if (!walls_[wall].shape.rest().has_edges(Side::outside)) return face;
+  if (walls_[wall].edges == WallEdges::sharp || !walls_[wall].shape.rest().has_edges(Side::outside)) return face;
   const Vec3 foot = x - face.distance * face.normal;
   // Where another wall lies over a face, its faces that make an outer edge with `face` stand in.
   const auto faces_over = [&](const Vec3& at, Real reach) {

@@ -237,6 +237,8 @@ void check(const MotionDeck& motion, const Spot& at) {
 void check(const ColliderDeck& collider, const Spot& at) {
   if (collider.condition == WallCondition::sticky && collider.friction != 0)
     at["friction"].error_at_key("a sticky collider has no friction: material moves with it. Use slip or separate.");
+  if (collider.contact == WallContactKind::nodes && collider.edges == WallEdges::sharp)
+    at["edges"].error_at_key("has no meaning with \"contact: nodes\", where nodes inside the collider tell its edges.");
 }
 
 void check(const OutputDeck& output, const Spot& at) {

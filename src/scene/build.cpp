@@ -170,7 +170,7 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
     scene.walls.push_back({collider.name,
                            MovingShape(make_shape(comm, collider.shape, collider.hollow, deck.domain.dx),
                                        collider.motion ? make_motion(*collider.motion) : RigidMotion()),
-                           collider.condition, collider.friction, collider.contact});
+                           collider.condition, collider.friction, collider.contact, collider.edges});
   Box box;  // around meshes
   for (const BodyDeck& body : deck.bodies) {
     MadeBody made = make_body(comm, deck, body, scene.walls);

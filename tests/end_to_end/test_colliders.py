@@ -151,7 +151,7 @@ class Colliders(Case):
                 self.assertLess(abs(speed - 1), 3e-3)
                 self.assertLess(largest_rise(rows), 1e-5 * rows[0]["energy_less_work"])
 
-    def fallen(self, kind, slope, size, is_turned, colliders):
+    def fallen(self, kind, slope, size, is_turned, colliders, edges="rounded"):
         """How far what hangs has come without friction, over the closed form."""
         corners = {"sheet": 3, "shell": 4, "fibers": 2, "strands": 2}[kind]
         (self.folder / "hanging.obj").write_text(hanging(slope, size, corners) + "\n")
@@ -159,7 +159,8 @@ class Colliders(Case):
         if is_turned:
             gravity, tail = turned(gravity), turned(tail)
         turn = ", " + TURN if is_turned else ""
-        walls = "\n".join(f"  - {{name: wall_{k}, shape: {{{form}}}}}" for k, form in enumerate(colliders))
+        walls = "\n".join(f"  - {{name: wall_{k}, edges: {edges}, shape: {{{form}}}}}"
+                          for k, form in enumerate(colliders))
         rows = numbers(self.run_deck(self.deck(HANGING.format(
             gravity=gravity, body=HANGING_BODIES[kind], turn=turn, colliders=walls, tail=tail)), "out", "--force"))
         along = turned([1, 0, 0]) if is_turned else [1, 0, 0]
@@ -179,6 +180,10 @@ class Colliders(Case):
                 share = self.fallen(kind, angle, size, is_turned, colliders)
                 self.assertGreater(share, 0.6)  # 0.002 to 0.1 over sharp edges
                 self.assertLess(share, 1.1)
+
+    def test_sharp_edges_are_met_as_drawn_where_the_deck_says_so(self):
+        table = "box: {lower: [-1, -0.5, -1], upper: [0, 0.5, 0]}"
+        self.assertLess(self.fallen("sheet", 90, 0.02, False, [table], "sharp"), 0.2)
 
     def test_steps_between_colliders_stop_what_slides(self):
         curb = ["shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}",

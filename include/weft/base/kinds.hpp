@@ -15,6 +15,9 @@ enum class WallCondition { sticky, slip, separate };
 /// Where a wall acts: at the surface of the material, or at the nodes inside the wall.
 enum class WallContactKind { surface, nodes };
 
+/// How points of thin bodies meet the outer edges of a wall.
+enum class WallEdges { rounded, sharp };
+
 /// Whose freedoms move a body with a mesh: the nodes of the grid around it, or its own vertices.
 enum class Carrier { grid, own };
 

@@ -62,6 +62,7 @@ struct ColliderDeck {
   WallCondition condition;
   Real friction;  ///< Coulomb coefficient; for slip and separate.
   WallContactKind contact;
+  WallEdges edges;
   std::optional<MotionDeck> motion;
   DeckLocation location;
 };

@@ -19,6 +19,7 @@ struct Wall {
   WallCondition condition;
   Real friction;  ///< Coulomb coefficient; for slip and separate.
   WallContactKind contact = WallContactKind::nodes;
+  WallEdges edges = WallEdges::rounded;
 };
 
 /// The velocity that a wall leaves to material of velocity v at a node inside it. normal: outward, unit.

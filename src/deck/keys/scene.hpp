@@ -17,6 +17,11 @@ inline constexpr std::array words<WallContactKind> = {
     Word{WallContactKind::nodes, "nodes", "at the nodes of the grid inside the collider, to within a cell"}};
 
 template <>
+inline constexpr std::array words<WallEdges> = {
+    Word{WallEdges::rounded, "rounded", "so that meshes slide over them; things are drawn inside by half a dx"},
+    Word{WallEdges::sharp, "sharp", "as drawn; faces of meshes catch at them"}};
+
+template <>
 inline constexpr std::array words<WallCondition> = {
     Word{WallCondition::sticky, "sticky", "material moves with the collider"},
     Word{WallCondition::slip, "slip", "material slides but does not leave"},
@@ -59,6 +64,7 @@ inline constexpr auto keys<ColliderDeck> = table(
     Key{"condition", "separate", "What happens at the surface.", &ColliderDeck::condition},
     Key{"friction", "1", at_least(0), "0", "Coulomb's coefficient; for slip and separate.", &ColliderDeck::friction},
     Key{"contact", "surface", "Where it acts.", &ColliderDeck::contact},
+    Key{"edges", "rounded", "How sheets, shells, fibers and strands meet outer edges.", &ColliderDeck::edges},
     Key{"motion", absent, "How it moves; without, it rests.", &ColliderDeck::motion});
 
 }  // namespace weft::deck

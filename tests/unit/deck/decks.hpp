@@ -135,7 +135,7 @@ bodies:
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
 colliders:
-  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, hollow: false, condition: separate, friction: 0.5}
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, hollow: false, condition: separate, friction: 0.5, contact: surface, edges: sharp}
   - {name: mill, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, hollow: true, condition: slip, motion: {velocity: [1, 0, 0], spin: [0, 0, 1], center: [0, 1, 0]}}
   - {name: press, shape: {sphere: {center: [0, 2, 0], radius: 1}}, condition: sticky, motion: {keyframes: [{time: 0}, {time: 1, translate: [0, 1, 0], rotate: {axis: [0, 0, 2], angle: -90}}]}}
 handles:

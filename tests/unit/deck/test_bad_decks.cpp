@@ -183,6 +183,7 @@ const Mistake mistakes[] = {
      "must be later than from, 2 s."},
     {"friction: 0.5", "condition: sticky, $friction: 0.5", "colliders.floor.friction",
      "a sticky collider has no friction"},
+    {"friction: 0.5", "contact: nodes, $edges: sharp", "colliders.floor.edges", "has no meaning with"},
     {"friction: 0.5", "motion: {$velocity: [1, 0, 0], keyframes: [{time: 0}]}", "colliders.floor.motion.velocity",
      "together with keyframes"},
     {"friction: 0.5", "motion: {$spin: [1, 0, 0], keyframes: [{time: 0}]}", "colliders.floor.motion.spin",
