@@ -99,7 +99,10 @@ class Stencils {
       const Pack first =
           min(max(Pack(0), floor(scaled - Kernel::offset) - origin[axis]), Pack(tile_edge - Kernel::nodes));
       if (off_middle) *off_middle = max(*off_middle, abs(scaled - (origin[axis] + bin_middle)));
-      const Pack t = scaled - (first + origin[axis]);
+      Pack t = scaled - (first + origin[axis]);
+      // Beyond its cell by round-off, weights of both signs would cancel in the mass of a node. What is not a number
+      // stays so, as first argument.
+      if constexpr (Kernel::has_odd_tails) t = min(max(t, Pack(Kernel::offset)), Pack(Kernel::offset + 1));
       place += Pack(axis == 0 ? tile_along_x : axis == 1 ? tile_along_y : 1) * first;
       if (axis < 2) line += Pack(axis == 0 ? tile_edge : 1) * first;
       else first.store(&first_z_[k]);

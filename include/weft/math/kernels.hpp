@@ -18,6 +18,7 @@ inline int floor_to_int(Real x) {
 //   K::inverse_inertia        D^{-1} in units of 1/h^2, D = sum_i w_i (x_i - x)^2; 0: D varies
 //   K::base(x)                the first node touched, the largest integer not above x - offset
 //   K::offset
+//   K::has_odd_tails          whether weights change sign where t leaves [offset, offset + 1]
 //   K::weights(t, w)          w[a] = weight of node base + a at t = x - base
 //   K::gradients(t, dw)       dw[a] = dw_a/dx
 // Weights and gradients take a Real or several of them side by side (Real4).
@@ -28,6 +29,7 @@ struct LinearKernel {
   static constexpr int reach = 1;
   static constexpr Real inverse_inertia = 0;
   static constexpr Real offset = 0;
+  static constexpr bool has_odd_tails = true;
   static int base(Real x) { return floor_to_int(x); }
   /// t in [0, 1].
   template <class T>
@@ -48,6 +50,7 @@ struct QuadraticKernel {
   static constexpr int reach = 2;
   static constexpr Real inverse_inertia = 4;
   static constexpr Real offset = 0.5;
+  static constexpr bool has_odd_tails = false;
   static int base(Real x) { return floor_to_int(x - offset); }
   /// t in [1/2, 3/2].
   template <class T>
@@ -71,6 +74,7 @@ struct CubicKernel {
   static constexpr int reach = 3;
   static constexpr Real inverse_inertia = 3;
   static constexpr Real offset = 1;
+  static constexpr bool has_odd_tails = true;
   static int base(Real x) { return floor_to_int(x) - 1; }
   /// t in [1, 2].
   template <class T>

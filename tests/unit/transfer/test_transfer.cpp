@@ -38,6 +38,24 @@ TEST_P(TransferTest, OnePointAtRestGivesTheWeightsOfItsKernel) {
   });
 }
 
+TEST_P(TransferTest, PointsWithinRoundOffOfNodesGiveNoNodeANegativeMass) {
+  for (const auto& s : settings()) {
+    Cloud cloud;
+    for (int node = -5; node <= 5; ++node)
+      for (const Real towards : {-10.0, 10.0})
+        cloud.x.push_back({std::nextafter(node * s.dx, towards), s.dx / 3, std::nextafter(node * s.dx, -towards)});
+    const std::size_t count = cloud.x.size();
+    cloud.v.assign(count, Vec3(1, 2, 3));
+    cloud.C.assign(count, Mat3::Zero());
+    cloud.A = cloud.C;
+    cloud.m.assign(count, 2);
+    for (std::size_t k = 0; k < count; ++k) cloud.id.push_back(k);
+    Ground ground = serial_ground(s, cloud);
+    ground.scatter_points(0);
+    ground.for_each_node([](const Vec3i&, const Vec3&, const Real* value) { EXPECT_GE(value[0], 0); });
+  }
+}
+
 TEST_P(TransferTest, MomentOfInertiaIsTheSumOverNodes) {
   for (const auto& s : settings()) {
     const Cloud cloud = random_cloud(200, s.dx, 1);
