@@ -386,6 +386,17 @@ class CodimensionalSource final : public MeshSource {
   }
   VertexValues rest_positions() const override { return VertexValues(of_.rest, of_.first_vertex()); }
   Box bounds() const override { return of_.part ? of_.part->bounds : MeshSource::bounds(); }
+  Real element_size() const override {
+    Real sum = 0, whole = 0;
+    for (const ElementAtRest<K>& element : of_.elements) {
+      const Vec3& p = of_.rest[element.rows[0]];
+      const auto edge = [&](int corner) { return Vec3(of_.rest[element.rows[corner]] - p); };
+      const Real measure = K::corners == 3 ? edge(1).cross(edge(K::corners - 1)).norm() / 2 : edge(1).norm();
+      sum += measure * (K::corners == 3 ? std::sqrt(2 * measure) : measure);
+      whole += measure;
+    }
+    return whole > 0 ? sum / whole : 0;
+  }
   Sites sites(const ElementRange& range) const override {
     Sites sites = of_.sites(among_held(range));
     for (Site& site : sites.vertices) {

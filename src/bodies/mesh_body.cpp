@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 namespace weft {
@@ -223,6 +224,18 @@ std::size_t MeshBody::bytes_of_mesh() const {
 }
 
 // --- Among ranks -----------------------------------------------------------------------------------------------------
+
+Real MeshSource::element_size() const {
+  const SurfaceMesh surface = closed_surface();
+  Real sum = 0, whole = 0;
+  for (const auto& [a, b, c] : triangles_of(surface)) {
+    const Vec3& p = surface.points[a];
+    const Real area = (surface.points[b] - p).cross(surface.points[c] - p).norm() / 2;
+    sum += area * std::sqrt(2 * area);
+    whole += area;
+  }
+  return whole > 0 ? sum / whole : 0;
+}
 
 Box MeshSource::bounds() const {
   Box box;

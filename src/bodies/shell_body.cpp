@@ -386,6 +386,14 @@ class ShellSource final : public MeshSource {
   std::vector<Sample> side_samples(const ElementRange& range) const override {
     return weft::side_samples(shell_.mesh, counted<std::int64_t>(range), every_point(), shell_.mesh.points);
   }
+  Real element_size() const override {
+    const ControlMesh& mesh = shell_.mesh;
+    Real sum = 0;
+    for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+      for (int c = 0; c < mesh.sides(); ++c)
+        sum += (mesh.points[mesh.faces[f][(c + 1) % mesh.sides()]] - mesh.points[mesh.faces[f][c]]).norm();
+    return sum / static_cast<Real>(mesh.sides() * mesh.material_faces);
+  }
   const ControlMesh* control_mesh() const override { return &shell_.mesh; }
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
     return std::make_unique<ShellBody>(shell_, on_grid_, rest_frequency_, counts(), range);

@@ -50,16 +50,14 @@ Real thin_share(const SurfaceMesh& closed, Real thickness, Real dx) {
   });
 }
 
-/// Mean and longest edge of the faces [m].
-std::pair<Real, Real> edges_of(const ControlMesh& mesh) {
-  Real sum = 0, longest = 0;
+/// Of the faces [m].
+Real longest_edge(const ControlMesh& mesh) {
+  Real longest = 0;
   for (std::int64_t f = 0; f < mesh.material_faces; ++f)
-    for (int c = 0; c < mesh.sides(); ++c) {
-      const Real length = (mesh.points[mesh.faces[f][(c + 1) % mesh.sides()]] - mesh.points[mesh.faces[f][c]]).norm();
-      sum += length;
-      longest = std::max(longest, length);
-    }
-  return {sum / static_cast<Real>(mesh.sides() * mesh.material_faces), longest};
+    for (int c = 0; c < mesh.sides(); ++c)
+      longest = std::max(longest,
+                         (mesh.points[mesh.faces[f][(c + 1) % mesh.sides()]] - mesh.points[mesh.faces[f][c]]).norm());
+  return longest;
 }
 
 /// The volume over the largest silhouette along the axes of the surface [m].
@@ -169,6 +167,25 @@ void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& adv
         others));
 }
 
+/// Meshes on the grid whose elements are so much larger than cells that nodes between vertices hardly know them.
+/// Collective.
+void advise_on_coarse_meshes(const Comm& comm, const Scene& scene, std::vector<std::string>& advice) {
+  constexpr Real largest = 1.5;  // in dx
+  if (scene.bodies.size() < 2 && scene.walls.empty()) return;
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    const MeshSource* mesh = scene.meshes[b].get();
+    if (mesh == nullptr || mesh->carrier() != Carrier::grid) continue;
+    const Real size = comm.max(mesh->element_size());
+    if (size < largest * scene.dx) continue;
+    advice.push_back(fmt::format(
+        "body {}: its elements are {:.3g} m large in the mean, more than {} dx = {:.3g} m. What touches it sinks in or "
+        "passes through between its vertices. Expected: elements of about dx{}.",
+        scene.bodies[b]->name(), size, largest, largest * scene.dx,
+        std::holds_alternative<SolidDeck>(scene.deck.bodies[b]) ? ", or \"carrier: own\" with \"meets_grid: true\""
+                                                                : ""));
+  }
+}
+
 /// Handles whose motion begins elsewhere than what they hold is drawn, which has a kick in the first step.
 void advise_on_jumps(const Scene& scene, std::vector<std::string>& advice) {
   constexpr Real least = 1e-6;  // in dx, and rad
@@ -203,6 +220,7 @@ std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& sce
             may_meet_grid(scene.deck.bodies[b]) ? "meets_grid: true" : "carrier: grid"));
   advise_on_overlaps(comm, scene, advice);
   advise_on_implicit_layers(scene, advice);
+  if (scene.deck.time.scheme != Scheme::equilibrium) advise_on_coarse_meshes(comm, scene, advice);
   advise_on_jumps(scene, advice);
   for (const SourceDeck& source : scene.deck.sources)
     if (source.from >= scene.deck.time.end)
@@ -257,7 +275,7 @@ std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
     const auto* deck = std::get_if<ShellDeck>(&scene.deck.bodies[b]);
     if (!deck || !scene.bodies[b]->roles().is_carried_by_grid) continue;
     const ControlMesh& mesh = *scene.meshes[b]->control_mesh();
-    const auto [mean, longest] = edges_of(mesh);
+    const Real mean = scene.meshes[b]->element_size(), longest = longest_edge(mesh);
     const int per_edge = deck->contact_points > 0 ? deck->contact_points : contact_points_per_edge(mesh, dx);
     if (longest / per_edge > dx)
       advice.push_back(fmt::format(

@@ -164,6 +164,8 @@ constexpr Real most_poisson_ratio_of_linear = 0.45;
 
 /// Longest edges of elements with one quadrature point, in grid spacings: those of right triangles with legs of one.
 constexpr Real sample_spacing = 1.5;
+/// Cube root of the volume of tetrahedra with one quadrature point, in grid spacings: six of them fill a cube of one.
+constexpr Real solid_sample_spacing = 0.55;
 
 /// What a quadrature point of a sheet or fiber takes on the rank that has it, with its element and the nodes around,
 /// and one of a shell or solid without these [byte]. Measured: 1300, 500 and 300 at least.
@@ -309,7 +311,7 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
                                make_tets(comm, deck.mesh, deck.order, deck.location),
                                solid_law_of(material),
                                material.density,
-                               sample_spacing * dx,
+                               solid_sample_spacing * dx,
                                deck.damping,
                                has_contact ? deck.contact.value_or(SolidContactDeck{4, 0, {}}).points / (dx * dx) : 0,
                                SurfaceThickness::most_of_thin * dx};

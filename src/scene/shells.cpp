@@ -177,7 +177,7 @@ void warn_of_stiff_patterns(const ShellDeck& deck, const ControlMesh& mesh) {
   if (mesh.sides() == 3 && share > harmless_share)
     log_warning(
         fmt::format("body {}: {:.0f} % of the inner points of {} have other than six edges: plates of such "
-                    "triangles deflect by 1 to 7 % too little, with alternating diagonals by 6 to 12 %, "
+                    "triangles deflect by 1 to 9 % too little, with alternating diagonals by 6 to 12 %, "
                     "however small they are. Expected: a mesh of quads, of triangles with six edges at each "
                     "point, or mesh.divide: 1 or more.",
                     deck.name, 100 * share, file));

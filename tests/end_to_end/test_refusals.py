@@ -183,6 +183,38 @@ class WhatNobodyAskedFor(Case):
             self.run_deck(deck, centre, "--steps", 1)
             self.assertEqual(words in self.last.stderr, is_told)
 
+    def test_meshes_that_are_much_coarser_than_the_grid_are_told_of(self):
+        deck = self.deck("""
+weft: 1
+domain: {dx: 0.05}
+time: {end: 0.1, frame_interval: 0.1}
+materials:
+  rubber: {law: neo_hookean, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3}
+  card: {law: stvk_hencky, density: 400, youngs_modulus: 1e6, poisson_ratio: 0.3}
+  cloth: {law: sheet, density: 300, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {stiffness: 1e4}}
+  yarn: {law: fiber, density: 500, stretch_modulus: 1e6, youngs_modulus: 1e5, poisson_ratio: 0.3, friction_angle: 20}
+bodies:
+  - {name: block, kind: solid, material: rubber, mesh: {block: {lower: [0, 0, 0], upper: [0.4, 0.4, 0.4]}, size: SIZE}}
+  - {name: plate, kind: shell, material: card, thickness: 1 cm, contact: {stiffness: 1e5},
+     mesh: {rectangle: {width: 0.4, height: 0.4}, across: NUMBER, along: NUMBER, translate: [1, 0, 0]}}
+  - {name: sheet, kind: membrane, material: cloth, thickness: 1 cm,
+     mesh: {rectangle: {width: 0.4, height: 0.4}, across: NUMBER, along: NUMBER, translate: [2, 0, 0]}}
+  - {name: cord, kind: fiber, material: yarn, radius: 1 cm, curves: {spacing: SIZE,
+     hair_tube: {inner_radius: 0, outer_radius: 0.01, length: 0.4, strands: 1}, translate: [3, 0, 0]}}
+  - {name: free, kind: solid, material: rubber, carrier: own, meets_grid: true,
+     mesh: {block: {lower: [4, 0, 0], upper: [4.4, 0.4, 0.4]}, size: SIZE}}
+""")
+        text = deck.read_text()
+        for number, names in (4, {"block", "plate", "sheet", "cord"}), (6, set()):
+            deck.write_text(text.replace("NUMBER", str(number)).replace("SIZE", str(0.4 / number)))
+            for ranks in 1, 3:
+                done = weft("check", deck, ranks=ranks)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                told = re.findall(r"body (\w+): its elements are", done.stdout + done.stderr)
+                self.assertEqual(set(told), names)
+        self.run_deck(deck, "fine", "--steps", 1)
+        self.assertNotIn("its elements are", self.last.stderr)
+
     def test_coarse_bodies_keep_their_mass_and_are_told_of(self):
         deck = self.deck(FLIGHT.replace("radius: 0.3", "radius: 0.07"))
         done = weft("check", deck, folder=self.folder)

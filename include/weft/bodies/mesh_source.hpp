@@ -60,6 +60,9 @@ class MeshSource {
   virtual SurfaceMesh closed_surface() const { return {}; }
   /// The control mesh of a shell; none for other bodies.
   virtual const ControlMesh* control_mesh() const { return nullptr; }
+  /// The mean size of held elements at rest, by area or length: edges of faces, legs of right triangles of the same
+  /// area, those of the surface where there are tetrahedra, segments [m]; 0 if there are none.
+  virtual Real element_size() const;
   /// Groups of its elements and vertices, if its file has some.
   const MeshGroups& groups() const { return groups_; }
   void name_groups(MeshGroups groups) { groups_ = std::move(groups); }
