@@ -209,7 +209,7 @@ WallContacts::Near WallContacts::seen_from(const Bin& bin, std::int32_t wall, co
   const Real of_wall = state.velocity_at(middle).norm() + corner * state.spin.norm();
   Near near{wall, shape.rest().is_flat(Side::outside), shape.rest().is_convex(), {}, 0};
   const Real size = std::min((1 + round_off) * set.reach, largest_size * transfer_.dx);
-  near.reach = near_by * transfer_.dx + size + approach(dt_, set.speed + of_wall);
+  near.reach = near_by * transfer_.dx + size + approach(dt_, set.speed + set.gained + of_wall);
   Faces faces;
   if (near.is_flat) faces = shape.faces(state, middle, near.reach + corner);
   else faces.add(shape.surface(state, middle));
@@ -265,8 +265,9 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
       if (faces.count > 0 && !is_flat) faces = walls_[wall].shape.faces(states_[wall], x[row], reach);
       for (const Surface& face : faces) found.faces.push_back({wall, face, no_wall, false});
     }
-    if (found.faces.size() > 1) leave_covered(x[row], at_rest[row], found.faces);
     const bool is_thin = may_be_thin && at_rest[row].xx > 0;  // points of solids have no size
+    if (is_thin) include_around(x[row], found.faces);
+    if (found.faces.size() > 1) leave_covered(x[row], at_rest[row], found.faces);
     for (const auto& [wall, sharp, cover, is_dropped] : found.faces) {
       const Surface face = is_thin ? beside_edges(wall, x[row], sharp) : sharp;
       rows.push_back(row);
@@ -279,11 +280,12 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
   points.contact_extents_along(rows, normals, extents);
 }
 
-/// Another wall that x is in or on.
-std::int32_t WallContacts::other_wall_at(std::int32_t wall, const Vec3& x) const {
+/// Another wall that lies over a face at its point `foot`; not one whose own face is there as well.
+std::int32_t WallContacts::wall_over(std::int32_t wall, const Vec3& foot, const Vec3& normal) const {
+  const Real little = flush * transfer_.dx;
   for (std::size_t other = 0; other < walls_.size(); ++other)
     if (static_cast<std::int32_t>(other) != wall &&
-        walls_[other].shape.surface(states_[other], x).distance < flush * transfer_.dx)
+        walls_[other].shape.surface(states_[other], foot + 2 * little * normal).distance < little)
       return static_cast<std::int32_t>(other);
   return no_wall;
 }
@@ -302,7 +304,7 @@ Surface WallContacts::beside_edges(std::int32_t wall, const Vec3& x, const Surfa
     for (const auto& [depth, inward] : walls_[wall].shape.faces(states_[wall], at, reach, Side::inside)) {
       const Surface seen{-depth, -inward};
       const Vec3 end = at - seen.distance * seen.normal;
-      const std::int32_t other = other_wall_at(wall, end);
+      const std::int32_t other = wall_over(wall, end, seen.normal);
       if (other == no_wall) take(seen);
       else
         for (const auto& [beyond, into] : walls_[other].shape.faces(states_[other], end, 2 * reach, Side::inside)) {
@@ -310,12 +312,24 @@ Surface WallContacts::beside_edges(std::int32_t wall, const Vec3& x, const Surfa
           const Vec3 next_foot = end - beyond * into;
           const bool makes_outer_edge =
               next.normal.dot(foot - next_foot) <= 0 && face.normal.dot(next_foot - foot) <= 0;
-          if (makes_outer_edge && next.distance > -reach && other_wall_at(other, next_foot) == no_wall) take(next);
+          if (makes_outer_edge && next.distance > -reach && wall_over(other, next_foot, next.normal) == no_wall)
+            take(next);
         }
     }
     return over;
   };
   return rounded(x, face, {edge_radius * transfer_.dx, edge_recedes * transfer_.dx, faces_over});
+}
+
+/// Of the faces of a wall that x is less deep under than edges are rounded the nearest of those that count.
+template <class Counts>
+std::optional<Surface> WallContacts::nearest_behind(std::int32_t wall, const Vec3& x, const Counts& counts) const {
+  std::optional<Surface> nearest;
+  for (const auto& [depth, inward] :
+       walls_[wall].shape.faces(states_[wall], x, edge_radius * transfer_.dx, Side::inside))
+    if (const Surface face{-depth, -inward}; (!nearest || face.distance > nearest->distance) && counts(face))
+      nearest = face;
+  return nearest;
 }
 
 /// The wall that lies over the face of another one that holds x back, so that nothing comes to the face: the side of a
@@ -334,7 +348,11 @@ std::int32_t WallContacts::cover_of(std::int32_t wall, const Surface& face, cons
     const auto along_face = [&n](const Vec3& normal) -> Vec3 { return normal - n.dot(normal) * n; };
     if (along_face(way_out.normal).norm() < least_slope) {
       if (n.dot(way_out.normal) > 0) continue;
-      way_out = over(foot + near_by * transfer_.dx * n);  // it faces the other wall: is there another way out of that?
+      // It faces the other wall: is there another way out of that?
+      const Vec3 in = foot + near_by * transfer_.dx * n;
+      const auto leads_along = [&](const Surface& way) { return along_face(way.normal).norm() >= least_slope; };
+      way_out = over(in);
+      if (!leads_along(way_out)) way_out = nearest_behind(other.wall, in, leads_along).value_or(way_out);
     }
     const Vec3 beside = along_face(way_out.normal);
     const Real slope = beside.norm();
@@ -346,6 +364,19 @@ std::int32_t WallContacts::cover_of(std::int32_t wall, const Surface& face, cons
       return other.wall;
   }
   return no_wall;
+}
+
+/// Thin bodies come into walls at edges. There includes those other walls that may cover a face which x is behind.
+void WallContacts::include_around(const Vec3& x, std::vector<NearFace>& faces) const {
+  Real depth = 0;
+  for (const NearFace& near : faces) depth = std::max(depth, -near.face.distance);
+  const Real little = flush * transfer_.dx;
+  if (depth < little) return;
+  for (std::int32_t wall = 0; wall < static_cast<std::int32_t>(walls_.size()); ++wall) {
+    if (!acts_on_points(walls_[wall]) || std::ranges::find(faces, wall, &NearFace::wall) != faces.end()) continue;
+    if (const Surface face = walls_[wall].shape.surface(states_[wall], x); face.distance <= depth + little)
+      faces.push_back({wall, face, no_wall, false});
+  }
 }
 
 /// Leaves those of the faces near x that no other wall covers. Where x is behind or on one, the next face of its wall
@@ -360,11 +391,15 @@ void WallContacts::leave_covered(const Vec3& x, const Symmetric3<Real>& at_rest,
     if (faces[k].covered_by == no_wall) continue;
     any = true;
     if (face.distance > flush * transfer_.dx) continue;
+    const auto stands_in = [&, wall = wall, normal = face.normal](const Surface& next) {
+      return std::abs(next.normal.dot(normal)) < same_direction && may_leave_by(next.normal) &&
+             cover_of(wall, next, x, faces) == no_wall;
+    };
     const Vec3 deeper = x - near_by * transfer_.dx * face.normal;
     const auto [distance, n] = walls_[wall].shape.surface(states_[wall], deeper);
-    const Surface next{distance + n.dot(x - deeper), n};
-    if (std::abs(n.dot(face.normal)) < same_direction && may_leave_by(n) && cover_of(wall, next, x, faces) == no_wall)
-      faces.push_back({wall, next, no_wall, false});
+    Surface next{distance + n.dot(x - deeper), n};
+    if (!stands_in(next)) next = nearest_behind(wall, x, stands_in).value_or(next);
+    if (stands_in(next)) faces.push_back({wall, next, no_wall, false});
   }
   if (!any) return;
   const auto counts = [&faces](std::int32_t wall) {
@@ -386,7 +421,7 @@ void WallContacts::leave_covered(const Vec3& x, const Symmetric3<Real>& at_rest,
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) const {
   found.contacts.clear();
   found.left.clear();
-  const auto& [points, bins, frequency, speed, reach, whole, rebound, is_led, is_foreseen] = sets_[set];
+  const auto& [points, bins, frequency, speed, reach, whole, rebound, is_led, is_foreseen, gained] = sets_[set];
   find_near(bin, sets_[set], found.near);
   if (found.near.empty()) return;
   const Table& table = std::as_const(*points).points();
@@ -412,7 +447,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
       const Real r = reach_of(extent[row], n, Bn), gap = touches.distances[t] - r;
       const bool only_presses = is_foreseen && walls_[w].condition == WallCondition::separate && force[row].isZero(0);
       const Real nearer = (only_presses ? near_by_foreseen : near_by) * dx;
-      if (!(gap < nearer + approach(dt_, (states_[w].velocity_at(x[row]) - v[row]).dot(n)))) continue;
+      if (!(gap < nearer + approach(dt_, (states_[w].velocity_at(x[row]) - v[row]).dot(n) + gained))) continue;
       const Real compliance = 1 / (whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency);
       const Vec3 x_c = whole                 ? Vec3(x[row] + whole->turn * (x[row] - whole->centre))
                        : at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r, flattens) / r * Bn)

@@ -117,6 +117,23 @@ output: {{diagnostics_every: 1}}
 """
 
 
+# What falls onto a plane from 3 mm above it, where gravity takes it in one step.
+LAID_BY_ONE_STEP = """
+weft: 1
+domain: {{dx: 0.02, gravity: [0, 0, -9.81]}}
+time: {{end: 0.4, frame_interval: {interval}, scheme: {scheme}}}
+materials:
+  cloth: {{law: sheet, density: 500, youngs_modulus: 5e5, poisson_ratio: 0.3, contact: {{stiffness: 5e4}}}}
+  hair: {{law: rod, density: 500, youngs_modulus: 5e5, poisson_ratio: 0.3}}
+bodies:
+  - {{name: body, {body}}}
+colliders:
+  - {{name: floor, shape: {{plane: {{point: [0, 0, 0], normal: [0, 0, 1]}}}}}}
+output: {{diagnostics_every: 1}}
+probes: [{{name: middle, body: body, centre_of_mass: {{}}}}]
+"""
+
+
 class Colliders(Case):
     def test_walls_that_hold_do_not_draw_back_what_has_come_away(self):
         for material, limit in ("water", 4e-3), ("sand", 1e-3):
@@ -175,11 +192,34 @@ class Colliders(Case):
         cases += [("sheet", 90, 0.01, False, [table]), ("sheet", 90, 0.02, True, [f"{table}, {TURN}"]),
                   ("sheet", 90, 0.02, False, ["box: {lower: [-1, -0.5, -0.04], upper: [0, 0.5, 0]}"])]
         cases += [("sheet", angle, 0.02, False, [table, slope % angle]) for angle in (30, 60)]
+        box = "box: {lower: [-1, %g, -1], upper: [%g, %g, %g]}"
+        tables = {
+            "twice the same": [table, table],
+            "that overlap, with flush edges": [box % (-0.5, 0, 0.07, 0), box % (0.05, 0, 0.5, 0)],
+            "of which one is lower": [box % (-0.5, 0, 0.07, -0.001), box % (0.05, 0, 0.5, 0)],
+            "with a strip along the edge": [box % (-0.5, -0.01, 0.5, 0),
+                                            "box: {lower: [-0.01, -0.5, -1], upper: [0, 0.5, 0]}"],
+            "under a board": [box % (-0.5, 0, 0.5, -0.03), "box: {lower: [-1, -0.5, -0.03], upper: [0, 0.5, 0]}"]}
+        cases += [("sheet", 90, 0.02, False, colliders) for colliders in tables.values()]
         for kind, angle, size, is_turned, colliders in cases:
             with self.subTest(kind=kind, angle=angle, size=size, turned=is_turned, walls=len(colliders)):
                 share = self.fallen(kind, angle, size, is_turned, colliders)
                 self.assertGreater(share, 0.6)  # 0.002 to 0.1 over sharp edges
                 self.assertLess(share, 1.1)
+
+    def test_long_steps_lay_down_what_gravity_brings_to_a_collider(self):
+        (self.folder / "line.obj").write_text("v 0 0 0.005\nv 0.2 0 0.005\nl 1 2\n")
+        sheet = ("kind: membrane, material: cloth, thickness: 4 mm, bending: {youngs_modulus: 5e5}, mesh: "
+                 "{rectangle: {width: 0.2, height: 0.2}, across: 10, along: 10, translate: [0, 0, 0.005]}")
+        strand = ("kind: strand, material: hair, radius: 2 mm, meets_grid: true, "
+                  "curves: {curve_file: {path: line.obj}, spacing: 0.02}")
+        for body, scheme, interval in (sheet, "implicit", 0.04), (strand, "explicit", 0.1):
+            with self.subTest(body=body):
+                rows = numbers(self.run_deck(self.deck(LAID_BY_ONE_STEP.format(
+                    body=body, scheme=scheme, interval=interval)), "out", "--force"))
+                self.assertGreater(max(row["dt"] for row in rows) ** 2 * 9.81, 2e-3)
+                self.assertLess(largest_rise(rows), 1e-6 * rows[0]["mass"])
+                self.assertAlmostEqual(rows[-1]["middle_z"], 0.002, delta=2e-4)
 
     def test_sharp_edges_are_met_as_drawn_where_the_deck_says_so(self):
         table = "box: {lower: [-1, -0.5, -1], upper: [0, 0.5, 0]}"

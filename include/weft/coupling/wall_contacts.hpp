@@ -70,6 +70,7 @@ struct TouchingSet {
   std::function<bool(std::uint32_t)> is_led = {};
   /// Steps are so short that forces hardly change velocities in one.
   bool is_foreseen = false;
+  Real gained = 0;  ///< Speed that gravity gives to points in the step [m/s].
 };
 
 /// Points with four reals each on which contacts act: the nodes of a layer, or the vertices of a body.
@@ -251,7 +252,10 @@ class WallContacts {
   static void find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x, const Vec3& middle,
                               std::vector<std::uint32_t>& candidates);
   void find_touches(std::uint32_t set, const Vec3& middle, Found& found) const;
-  std::int32_t other_wall_at(std::int32_t wall, const Vec3& x) const;
+  template <class Counts>
+  std::optional<Surface> nearest_behind(std::int32_t wall, const Vec3& x, const Counts& counts) const;
+  void include_around(const Vec3& x, std::vector<NearFace>& faces) const;
+  std::int32_t wall_over(std::int32_t wall, const Vec3& foot, const Vec3& normal) const;
   Surface beside_edges(std::int32_t wall, const Vec3& x, const Surface& face) const;
   void leave_covered(const Vec3& x, const Symmetric3<Real>& at_rest, std::vector<NearFace>& faces) const;
   std::int32_t cover_of(std::int32_t wall, const Surface& face, const Vec3& x, std::span<const NearFace> faces) const;

@@ -39,6 +39,7 @@ void find_contacts(StepContext& step, std::size_t l, std::vector<WallContacts*>&
           {set.points, &step.bins[s], frequency(limit, step.scene.dx, step.dt()), limit.speed, reach(set, limit)});
       sets.back().is_led = step.held_positions[set.body].of(*set.points, step.state.time);
       sets.back().is_foreseen = layer.advance->takes_forces();
+      sets.back().gained = step.scene.step.gravity.norm() * step.dt();
     }
   layer.contacts.find(step.scene.walls, sets, layer.settings.transfer, step.state.time, step.dt());
   found.push_back(&layer.contacts);
