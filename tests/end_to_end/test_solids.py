@@ -253,7 +253,8 @@ output: {{diagnostics_every: 1}}
         deck = self.deck(FROM_FILE)
         done = weft("check", deck, folder=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("7 particles, 1 boundary", done.stdout)
+        # 5 vertices, and 2^3 and 3^3 quadrature points: the tetrahedra would fill cubes of 0.1 and 0.13 m by six.
+        self.assertIn("40 particles, 1 boundary", done.stdout)
         self.assertIn("0.005 m^2 of 0.0", done.stdout)
         # 0.1^3 / 6 and 0.1^3 / 3 m^3 of 1000 kg/m^3.
         self.assertIn("force [0.3333, 0, 0] N", done.stdout)
