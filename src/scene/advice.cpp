@@ -108,17 +108,38 @@ Overlap deepest_in(const Shape& shape, const SurfaceMesh& surface) {
   return deepest;
 }
 
+/// How far from a body with contact points grains and solid materials come to rest [dx].
+constexpr Real least_room = 0.25;
+
+/// Whether a continuum is drawn around a body without that room. A body that lies on the continuum alone is lifted.
+bool fits_tightly(const Scene& scene, std::size_t continuum, const Shape& shape, const SurfaceMesh& surface) {
+  constexpr Real most_covered = 0.6;  // of the surface
+  if (surface.points.empty() || is_liquid(scene.deck, scene.deck.bodies[continuum])) return false;
+  const Real near = least_room / 2 * scene.dx;
+  return share_of_area(surface, [&](const Vec3& middle, const Vec3& normal) {
+           return shape.surface(middle + near * normal).distance < 0;
+         }) > most_covered;
+}
+
 /// Collective.
 void advise_on_immersion(const Comm& comm, const Scene& scene, std::span<const SurfaceMesh> surfaces,
                          std::vector<std::string>& advice) {
-  for (const BodyDeck& body : scene.deck.bodies) {
-    const auto* deck = std::get_if<ContinuumDeck>(&body);
+  for (std::size_t c = 0; c < scene.deck.bodies.size(); ++c) {
+    const auto* deck = std::get_if<ContinuumDeck>(&scene.deck.bodies[c]);
     const auto has_surface = [](const SurfaceMesh& surface) { return !surface.points.empty(); };
     if (deck == nullptr || !deck->shape || std::ranges::none_of(surfaces, has_surface)) continue;
     const std::shared_ptr<const Shape> shape = make_shape(comm, *deck->shape, false, scene.deck.domain.dx);
     for (std::size_t b = 0; b < surfaces.size(); ++b) {
       const auto [depth, x] = deepest_in(*shape, surfaces[b]);
-      if (depth < least_immersion * scene.deck.domain.dx) continue;
+      if (depth < least_immersion * scene.deck.domain.dx) {
+        if (fits_tightly(scene, c, *shape, surfaces[b]))
+          advice.push_back(
+              fmt::format("{}: it fits tightly around the body {}. It comes to rest a quarter of dx from it, and "
+                          "presses it ever more "
+                          "until it has made that room. Expected: a hole that is {:.3g} m wider on all sides.",
+                          deck->location.text, scene.bodies[b]->name(), least_room * scene.dx));
+        continue;
+      }
       advice.push_back(fmt::format(
           "{}: the body {} begins in its shape, {:.3g} m deep at ({:.4g}, {:.4g}, {:.4g}), and particles of "
           "{} in the body. They stay there, or press it. Expected: a mesh with a hole for the body.",

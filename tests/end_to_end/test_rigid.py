@@ -479,6 +479,37 @@ bodies:
                 words = "bodies.pool: the body cube begins in its shape, 0.2 m deep at"
                 self.assertEqual(words in done.stdout + done.stderr, named, done.stdout + done.stderr)
 
+    def test_materials_that_fit_tightly_around_a_body_are_named(self):
+        def box(lower, upper, first, is_hole):
+            corners = [(x, y, z) for z in (lower[2], upper[2]) for y in (lower[1], upper[1])
+                       for x in (lower[0], upper[0])]
+            faces = (0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)
+            return ["v %g %g %g" % corner for corner in corners] + [
+                "f " + " ".join(str(first + k) for k in (face[::-1] if is_hole else face)) for face in faces]
+
+        text = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 0.01, frame_interval: 0.01}
+materials:
+  sand: {law: drucker_prager, density: 1500, youngs_modulus: 3e5, poisson_ratio: 0.3, friction_angle: 30}
+  water: {law: tait, density: 1000, bulk_modulus: 1e5}
+layer_contact: [{between: [materials, cube], friction: 0.4}]
+bodies:
+  - {name: pool, kind: continuum, material: MATERIAL, shape: {mesh: {file: pool.obj}}}
+  - {name: cube, kind: rigid, density: 1000, joint: {motion: {}},
+     mesh: {block: {lower: [-0.1, 0.15, -0.1], upper: [0.1, 0.35, 0.1]}, size: 0.1}}
+"""
+        for material, room, is_named in ("sand", 0, True), ("sand", 0.0125, False), ("water", 0, False):
+            hole = [-0.1 - room, 0.15 - room, -0.1 - room], [0.1 + room, 0.35 + room, 0.1 + room]
+            (self.folder / "pool.obj").write_text("\n".join(
+                box([-0.3, 0, -0.3], [0.3, 0.5, 0.3], 1, False) + box(*hole, 9, True)) + "\n")
+            for command in ("check",), ("run", "--force"):
+                done = weft(*command, self.deck(text.replace("MATERIAL", material)), folder=self.folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                words = "bodies.pool: it fits tightly around the body cube."
+                self.assertEqual(words in done.stdout + done.stderr, is_named, done.stdout + done.stderr)
+
     def test_check_knows_steps_that_only_output_limits(self):
         done = weft("check", self.deck("""
 weft: 1
