@@ -3,6 +3,7 @@
 #include "geometry/triangle_tree.hpp"
 
 #include <limits>
+#include <numbers>
 #include <vector>
 
 namespace weft {
@@ -35,6 +36,20 @@ std::optional<Overlap> overlap_of(const SurfaceMesh& a, const SurfaceMesh& b) {
   look(a, b, deepest);
   look(b, a, deepest);
   return deepest;
+}
+
+std::optional<Vec3> wound_twice(const SurfaceMesh& surface) {
+  constexpr int along = 20;
+  const TriangleTree tree(surface.points, triangles_of(surface));
+  const Box box = bounds_of(surface);
+  for (int i = 0; i < along; ++i)
+    for (int j = 0; j < along; ++j)
+      for (int k = 0; k < along; ++k) {
+        const Vec3 share = (Vec3(i, j, k) + Vec3::Constant(std::numbers::sqrt2 - 1)) / along;  // seldom on faces
+        const Vec3 x = box.lower + share.cwiseProduct(box.upper - box.lower);
+        if (tree.winding(x) > 1) return x;
+      }
+  return {};
 }
 
 }  // namespace weft

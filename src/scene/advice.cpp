@@ -167,6 +167,17 @@ void advise_on_overlaps(const Comm& comm, const Scene& scene, std::vector<std::s
   advise_on_immersion(comm, scene, surfaces, advice);
 }
 
+void advise_on_parts(const Scene& scene, std::vector<std::string>& advice) {
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    if (!std::holds_alternative<RigidDeck>(scene.deck.bodies[b])) continue;
+    if (const auto x = wound_twice(scene.meshes[b]->closed_surface()))
+      advice.push_back(fmt::format(
+          "body {}: parts of its surface overlap at ({:.4g}, {:.4g}, {:.4g}), where it has the mass of both. Expected: "
+          "one surface around all, and faces of holes that point inwards.",
+          scene.bodies[b]->name(), x->x(), x->y(), x->z()));
+  }
+}
+
 /// Implicit layers answer to their own forces as a whole, to layers that remember no contact by the masses of nodes.
 void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& advice) {
   if (scene.deck.time.scheme != Scheme::implicit_euler) return;
@@ -240,6 +251,7 @@ std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& sce
             scene.bodies[b]->name(), *name,
             may_meet_grid(scene.deck.bodies[b]) ? "meets_grid: true" : "carrier: grid"));
   advise_on_overlaps(comm, scene, advice);
+  advise_on_parts(scene, advice);
   advise_on_implicit_layers(scene, advice);
   if (scene.deck.time.scheme != Scheme::equilibrium) advise_on_coarse_meshes(comm, scene, advice);
   advise_on_jumps(scene, advice);

@@ -98,6 +98,14 @@ output: {diagnostics_every: 1}
 """
 
 
+def box_of_file(lower, upper, first, is_hole=False):
+    """Lines of an OBJ file; first: number of the first of its eight points."""
+    corners = [(x, y, z) for z in (lower[2], upper[2]) for y in (lower[1], upper[1]) for x in (lower[0], upper[0])]
+    faces = (0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)
+    return "".join(["v %g %g %g\n" % corner for corner in corners] + [
+        "f " + " ".join(str(first + k) for k in (face[::-1] if is_hole else face)) + "\n" for face in faces])
+
+
 class Rigid(Case):
     def test_1_2_3_4_and_7_ranks_agree_to_1e_10(self):
         deck = self.deck(RIGID)
@@ -479,14 +487,24 @@ bodies:
                 words = "bodies.pool: the body cube begins in its shape, 0.2 m deep at"
                 self.assertEqual(words in done.stdout + done.stderr, named, done.stdout + done.stderr)
 
-    def test_materials_that_fit_tightly_around_a_body_are_named(self):
-        def box(lower, upper, first, is_hole):
-            corners = [(x, y, z) for z in (lower[2], upper[2]) for y in (lower[1], upper[1])
-                       for x in (lower[0], upper[0])]
-            faces = (0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)
-            return ["v %g %g %g" % corner for corner in corners] + [
-                "f " + " ".join(str(first + k) for k in (face[::-1] if is_hole else face)) for face in faces]
+    def test_parts_of_a_surface_that_overlap_are_named(self):
+        text = """
+weft: 1
+domain: {dx: 0.5}
+time: {end: 0.1, frame_interval: 0.1}
+bodies: [{name: pair, kind: rigid, density: 1000, mesh: {file: {path: pair.obj}}}]
+"""
+        big, small = ([0, 0, 0], [4, 4, 4]), ([1, 1, 1], [3, 3, 3])
+        for other, is_hole, mass, is_named in (
+                (([4, 0, 0], [6, 4, 4]), False, 96000, False), (small, True, 56000, False),
+                (([3, 0, 0], [5, 4, 4]), False, 96000, True), (small, False, 72000, True)):
+            (self.folder / "pair.obj").write_text(box_of_file(*big, 1) + box_of_file(*other, 9, is_hole))
+            done = weft("check", self.deck(text), folder=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"; {mass} kg", done.stdout)
+            self.assertEqual("body pair: parts of its surface overlap at" in done.stdout + done.stderr, is_named)
 
+    def test_materials_that_fit_tightly_around_a_body_are_named(self):
         text = """
 weft: 1
 domain: {dx: 0.05, gravity: [0, -9.81, 0]}
@@ -502,8 +520,8 @@ bodies:
 """
         for material, room, is_named in ("sand", 0, True), ("sand", 0.0125, False), ("water", 0, False):
             hole = [-0.1 - room, 0.15 - room, -0.1 - room], [0.1 + room, 0.35 + room, 0.1 + room]
-            (self.folder / "pool.obj").write_text("\n".join(
-                box([-0.3, 0, -0.3], [0.3, 0.5, 0.3], 1, False) + box(*hole, 9, True)) + "\n")
+            (self.folder / "pool.obj").write_text(box_of_file([-0.3, 0, -0.3], [0.3, 0.5, 0.3], 1)
+                                                       + box_of_file(*hole, 9, is_hole=True))
             for command in ("check",), ("run", "--force"):
                 done = weft(*command, self.deck(text.replace("MATERIAL", material)), folder=self.folder)
                 self.assertEqual(done.returncode, 0, done.stderr)

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace weft {
 namespace {
 
@@ -41,6 +44,30 @@ TEST(OverlapTest, BodiesWithinOthersAreAsDeepAsTheirDeepestPoint) {
   const auto found = overlap_of(box(Vec3::Zero(), Vec3(4, 4, 4)), box(Vec3(1, 1, 1), Vec3(2, 2, 2)));
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(found->depth, 2, 1e-14);
+}
+
+SurfaceMesh together(SurfaceMesh a, const SurfaceMesh& b, bool turns_b_inside_out) {
+  const auto first = static_cast<std::int32_t>(a.points.size());
+  a.points.insert(a.points.end(), b.points.begin(), b.points.end());
+  for (std::int64_t f = 0; f < b.face_count(); ++f) {
+    std::vector<std::int32_t> corners;
+    for (const std::int32_t corner : b.face(f)) corners.push_back(first + corner);
+    if (turns_b_inside_out) std::ranges::reverse(corners);
+    a.add_face(corners);
+  }
+  return a;
+}
+
+TEST(OverlapTest, PartsOfOneSurfaceOverlapWhereItWindsTwice) {
+  const SurfaceMesh big = box(Vec3::Zero(), Vec3(4, 4, 4)), within = box(Vec3(1, 1, 1), Vec3(3, 3, 3));
+  EXPECT_FALSE(wound_twice(big));
+  EXPECT_FALSE(wound_twice(together(big, within, true)));                              // a hole
+  EXPECT_FALSE(wound_twice(together(big, box(Vec3(4, 0, 0), Vec3(6, 4, 4)), false)));  // they touch
+  for (const SurfaceMesh& other : {within, box(Vec3(3, -1, 1), Vec3(5, 5, 3)), big}) {
+    const auto found = wound_twice(together(big, other, false));
+    ASSERT_TRUE(found.has_value());
+    EXPECT_TRUE(bounds_of(big).contains(*found) && bounds_of(other).contains(*found));
+  }
 }
 
 }  // namespace
