@@ -84,8 +84,9 @@ void name_mixtures(const Comm& comm, const Scene& scene, std::vector<std::string
   for (const BodyDeck& body : scene.deck.bodies) shapes.push_back(filled_shape(comm, scene, body));
   const auto include_points = [&](std::size_t filled, std::size_t other, Deepest& deepest) {
     const PointSet& set = *scene.bodies[filled]->sets().front();
+    const std::optional<Box> around = shapes[other]->bounds();
     for (const Vec3& x : set.points().get<Position>().first(set.points().owned()))
-      deepest.include(-shapes[other]->surface(x).distance, x);
+      if (!around || around->contains(x)) deepest.include(-shapes[other]->surface(x).distance, x);
   };
   for (std::size_t a = 0; a < shapes.size(); ++a)
     for (std::size_t b = a + 1; b < shapes.size(); ++b) {

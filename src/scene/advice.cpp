@@ -133,11 +133,10 @@ void advise_on_immersion(const Comm& comm, const Scene& scene, std::span<const S
       const auto [depth, x] = deepest_in(*shape, surfaces[b]);
       if (depth < least_immersion * scene.deck.domain.dx) {
         if (fits_tightly(scene, c, *shape, surfaces[b]))
-          advice.push_back(
-              fmt::format("{}: it fits tightly around the body {}. It comes to rest a quarter of dx from it, and "
-                          "presses it ever more "
-                          "until it has made that room. Expected: a hole that is {:.3g} m wider on all sides.",
-                          deck->location.text, scene.bodies[b]->name(), least_room * scene.dx));
+          advice.push_back(fmt::format(
+              "{}: it fits tightly around the body {}. It comes to rest a quarter of dx from it, and presses it ever "
+              "more until it has made that room. Expected: a hole that is {:.3g} m wider on all sides.",
+              deck->location.text, scene.bodies[b]->name(), least_room * scene.dx));
         continue;
       }
       advice.push_back(fmt::format(
