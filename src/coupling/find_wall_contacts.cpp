@@ -397,9 +397,9 @@ void WallContacts::leave_covered(const Vec3& x, const Symmetric3<Real>& at_rest,
     };
     const Vec3 deeper = x - near_by * transfer_.dx * face.normal;
     const auto [distance, n] = walls_[wall].shape.surface(states_[wall], deeper);
-    Surface next{distance + n.dot(x - deeper), n};
-    if (!stands_in(next)) next = nearest_behind(wall, x, stands_in).value_or(next);
-    if (stands_in(next)) faces.push_back({wall, next, no_wall, false});
+    std::optional<Surface> next = Surface{distance + n.dot(x - deeper), n};
+    if (!stands_in(*next)) next = nearest_behind(wall, x, stands_in);
+    if (next) faces.push_back({wall, *next, no_wall, false});
   }
   if (!any) return;
   const auto counts = [&faces](std::int32_t wall) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "run/held_positions.hpp"
@@ -73,15 +76,20 @@ void name_starts_in_walls(const Comm& comm, const Scene& scene, std::vector<std:
   }
 }
 
-/// The shape that a continuum fills to begin with, if there is one. Collective.
-std::shared_ptr<const Shape> filled_shape(const Comm& comm, const Scene& scene, const BodyDeck& body) {
+/// The shape that a continuum fills to begin with; none: it does not, or the body is none.
+const ShapeDeck* filled_shape(const BodyDeck& body) {
   const auto* deck = std::get_if<ContinuumDeck>(&body);
-  return deck != nullptr && deck->shape ? make_shape(comm, *deck->shape, false, scene.dx) : nullptr;
+  return deck != nullptr && deck->shape ? &*deck->shape : nullptr;
 }
 
+/// Collective.
 void name_mixtures(const Comm& comm, const Scene& scene, std::vector<std::string>& named) {
+  if (std::ranges::count_if(scene.deck.bodies, filled_shape) < 2) return;
   std::vector<std::shared_ptr<const Shape>> shapes;
-  for (const BodyDeck& body : scene.deck.bodies) shapes.push_back(filled_shape(comm, scene, body));
+  for (const BodyDeck& body : scene.deck.bodies) {
+    const ShapeDeck* filled = filled_shape(body);
+    shapes.push_back(filled != nullptr ? make_shape(comm, *filled, false, scene.dx) : nullptr);
+  }
   const auto include_points = [&](std::size_t filled, std::size_t other, Deepest& deepest) {
     const PointSet& set = *scene.bodies[filled]->sets().front();
     const std::optional<Box> around = shapes[other]->bounds();
