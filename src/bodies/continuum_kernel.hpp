@@ -85,7 +85,6 @@ class Continuum final : public PointBody, public TrialBody {
   void respond(ChunkRows rows, const ChunkForces& forces) const override {
     const auto m = points_.get<Mass>();
     const auto elastic = points_.get<Kept>();
-    const auto C = points_.get<Affine>();
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
     // At H = 0: dE/dH = V0 (dpsi/dF) F^T = V0 tau.
@@ -93,7 +92,7 @@ class Continuum final : public PointBody, public TrialBody {
       const auto now = load(elastic, rows);
       const auto q = memory.load(rows);
       Matrix3<Pack> tau = L::kirchhoff(constants_, q, now);
-      if constexpr (L::viscous) tau += L::viscous_stress(constants_, L::volume_ratio(q, now), load(C, rows));
+      if constexpr (L::viscous) tau += L::viscous_stress(constants_, L::volume_ratio(q, now), rate_of(rows));
       store(Matrix3<Pack>(volume_per_mass * load(m, rows) * tau), entries, forces.A);
     });
   }
@@ -321,10 +320,17 @@ class Continuum final : public PointBody, public TrialBody {
     });
   }
 
+  /// The velocity gradient that nodes know of.
+  Matrix3<Pack> rate_of(const PackRows& rows) const {
+    Matrix3<Pack> C = load(points_.get<Affine>(), rows);
+    if (points_.has<KeptAffine>()) C -= load(points_.get<KeptAffine>(), rows);
+    return C;
+  }
+
   /// Cauchy stress [Pa] at volume ratio J. now: what points keep of their deformation.
   [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const auto& q, const auto& now, const Pack& J) const {
     Matrix3<Pack> tau = L::kirchhoff(constants_, q, now);
-    if constexpr (L::viscous) tau += L::viscous_stress(constants_, J, load(points_.get<Affine>(), rows));
+    if constexpr (L::viscous) tau += L::viscous_stress(constants_, J, rate_of(rows));
     return tau * Pack(1 / J);
   }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -20,13 +22,33 @@ Cell cell_at(const Vec3& x, Real width) {
   return cell;
 }
 
+/// Which way a face looks: the largest component of its normal, and its sign.
+int side_of(const Vec3& normal) {
+  int axis = 0;
+  normal.cwiseAbs().maxCoeff(&axis);
+  return 2 * axis + (normal[axis] > 0 ? 1 : 0);
+}
+
+/// The rows of points by cells of this width. Of points much nearer to one another, as fine meshes have them, one
+/// speaks for those that look the same way: else each would be looked at by all others of its tube.
+std::map<Cell, std::vector<std::size_t>> points_in_cells(std::span<const Vec3> points, std::span<const Vec3> normals,
+                                                         Real width) {
+  constexpr Real part = 1. / 3;
+  std::map<Cell, std::vector<std::size_t>> in_cell;
+  std::set<std::pair<Cell, int>> seen;
+  for (std::size_t p = 0; p < points.size(); ++p)
+    if (seen.emplace(cell_at(points[p], part * width), side_of(normals[p])).second)
+      in_cell[cell_at(points[p], width)].push_back(p);
+  return in_cell;
+}
+
 }  // namespace
 
 std::vector<Real> thickness_behind(std::span<const Vec3> points, std::span<const Vec3> normals, Real spacing,
                                    Real most) {
-  std::map<Cell, std::vector<std::size_t>> in_cell;
-  for (std::size_t p = 0; p < points.size(); ++p) in_cell[cell_at(points[p], spacing)].push_back(p);
+  const auto in_cell = points_in_cells(points, normals, spacing);
   std::vector<Real> thickness(points.size(), most);
+#pragma omp parallel for schedule(static)
   for (std::size_t q = 0; q < points.size(); ++q) {
     const auto look_at = [&](std::size_t p) {
       const Vec3 apart = points[q] - points[p];

@@ -8,8 +8,8 @@ namespace {
 
 /// Nodes are faint that have less than this part of the largest mass of a node that the same points see.
 constexpr Real faint_share = 0.1;
-/// k s of a node without mass, in units of m (c / dx)^2.
-constexpr Real stiffness_number = 0.1;
+/// k s of a node without mass, in units of m (c / dx)^2. A hundred times more held up all that flows in long steps.
+constexpr Real stiffness_number = 1e-3;
 
 }  // namespace
 

@@ -36,6 +36,14 @@ bool is_carried_by_grid(const BodyDeck& body) {
   return deck != nullptr ? deck->carrier == Carrier::grid : !std::holds_alternative<RigidDeck>(body);
 }
 
+std::optional<BlendDeck> blend_of(const BodyDeck& body) {
+  constexpr Real usual_pic_rate = 10;  // of strands [1/s]
+  if (const auto* continuum = std::get_if<ContinuumDeck>(&body)) return continuum->blend;
+  if (const auto* strand = std::get_if<StrandDeck>(&body); strand != nullptr && has_contact_points(body))
+    return strand->blend.value_or(BlendDeck{PicRateDeck{usual_pic_rate}});
+  return {};
+}
+
 std::string roots_name(const StrandDeck& strand) { return strand.name + "_roots"; }
 
 bool has_contact_points(const BodyDeck& body) {

@@ -142,24 +142,32 @@ void check_contact(const StrandDeck& strand, const BodyDeck& body, const Spot& a
     if (is_there) at[key].error_at_key("is for strands that meet the grid. Leave it out, or add \"meets_grid: true\".");
 }
 
-/// The share by step and the rate; without, as the reference has it.
-std::array<Real, 2> blend_of(const StrandDeck& strand) {
-  if (!strand.blend) return {0, usual_pic_rate};
-  if (const auto* share = std::get_if<PicShareDeck>(&strand.blend->pic)) return {share->share, 0};
-  return {0, std::get<PicRateDeck>(strand.blend->pic).rate};
-}
-
-/// Complains about strands that share the nodes of a layer, but not alike: their momentum would not be kept.
+/// Complains about bodies that share the nodes of a layer and blend, but not alike: their momentum would not be kept.
 void check_blends(const Deck& deck, const Spot& bodies) {
-  std::map<std::string, const StrandDeck*> first;
+  std::map<std::string, const BodyDeck*> first;
   for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i) {
-    const auto* strand = std::get_if<StrandDeck>(&deck.bodies[i]);
-    if (strand == nullptr || !has_contact_points(deck.bodies[i])) continue;
-    const StrandDeck& other = *first.try_emplace(*layer_of(deck.bodies[i]), strand).first->second;
-    if (blend_of(*strand) != blend_of(other))
+    const BodyDeck& body = deck.bodies[i];
+    if (!blend_of(body)) continue;
+    const BodyDeck& other = *first.try_emplace(*layer_of(body), &body).first->second;
+    if (blend_of(body) != blend_of(other))
       bodies.entry(i)["blend"].error(fmt::format(
           "differs from that of {}, which is on the same layer. Give both the same, or layers of their own.",
-          shown(other.name)));
+          shown(std::visit([](const auto& its) { return its.name; }, other))));
+  }
+}
+
+/// Complains about continua whose points keep a part of their motion that is not theirs to keep.
+void check_kept_motion(const Deck& deck, const Spot& bodies) {
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i) {
+    const auto* continuum = std::get_if<ContinuumDeck>(&deck.bodies[i]);
+    if (continuum == nullptr || !continuum->blend) continue;
+    const Spot at = bodies.entry(i)["blend"];
+    if (deck.transfer.rpic_damping > 0)
+      at.error("points would keep what \"rpic_damping\" under transfer drops. Expected: one of the two.");
+    for (const HandleDeck& handle : deck.handles)
+      if (handle.body == continuum->name && std::holds_alternative<HoldDeck>(handle.action))
+        at.error(fmt::format("the handle {} holds points of it, which take over all from nodes. Expected: no blend.",
+                             shown(handle.name)));
   }
 }
 
@@ -398,6 +406,7 @@ void check_references(const Deck& deck, const Spot& root) {
   check_roots(deck, bodies, collider_names, handle_names);
   check_grooms(deck, bodies, collider_names);
   check_blends(deck, bodies);
+  check_kept_motion(deck, bodies);
   check_substeps(deck, bodies);
   check_fed(deck, bodies, sources);
 }

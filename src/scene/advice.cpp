@@ -18,18 +18,26 @@
 namespace weft {
 namespace {
 
+/// Calls visit(middle, unit normal, area) for each triangle.
+template <class Visit>
+void for_each_face(const SurfaceMesh& surface, const Visit& visit) {
+  for (const auto& [a, b, c] : triangles_of(surface)) {
+    const Vec3 p = surface.points[a], normal = (surface.points[b] - p).cross(surface.points[c] - p);
+    if (!normal.isZero())
+      visit(Vec3(p + (surface.points[b] - p + surface.points[c] - p) / 3), Vec3(normal.normalized()),
+            normal.norm() / 2);
+  }
+}
+
 /// Share of the area of triangles whose middle and unit normal meet a condition.
 template <class Condition>
 Real share_of_area(const SurfaceMesh& surface, const Condition& meets) {
-  Real share = 0, area = 0;
-  for (const auto& [a, b, c] : triangles_of(surface)) {
-    const Vec3 p = surface.points[a], normal = (surface.points[b] - p).cross(surface.points[c] - p);
-    if (normal.isZero()) continue;
-    area += normal.norm();
-    if (meets(Vec3(p + (surface.points[b] - p + surface.points[c] - p) / 3), Vec3(normal.normalized())))
-      share += normal.norm();
-  }
-  return area > 0 ? share / area : 0;
+  Real share = 0, whole = 0;
+  for_each_face(surface, [&](const Vec3& middle, const Vec3& normal, Real area) {
+    whole += area;
+    if (meets(middle, normal)) share += area;
+  });
+  return whole > 0 ? share / whole : 0;
 }
 
 /// Share of the surface below which the solid is not as deep as `depth` [m]; unbounded solids are deep everywhere.
@@ -111,47 +119,75 @@ Overlap deepest_in(const Shape& shape, const SurfaceMesh& surface) {
 /// How far from a body with contact points grains and solid materials come to rest [dx].
 constexpr Real least_room = 0.25;
 
-/// Whether a continuum is drawn around a body without that room. A body that lies on the continuum alone is lifted.
-bool fits_tightly(const Scene& scene, std::size_t continuum, const Shape& shape, const SurfaceMesh& surface) {
-  constexpr Real most_covered = 0.6;  // of the surface
-  if (surface.points.empty() || is_liquid(scene.deck, scene.deck.bodies[continuum])) return false;
-  const Real near = least_room / 2 * scene.dx;
-  return share_of_area(surface, [&](const Vec3& middle, const Vec3& normal) {
-           return shape.surface(middle + near * normal).distance < 0;
-         }) > most_covered;
+/// Whether the shape of a material covers a face without that room.
+bool covers(const Shape& shape, const Vec3& middle, const Vec3& normal, Real dx) {
+  return shape.surface(middle + least_room / 2 * dx * normal).distance < 0;
+}
+
+/// Whether materials are drawn around a body from opposite sides: they cover faces that look along an axis and against
+/// it. A body that they cover from one side alone gives way.
+bool is_enclosed(std::span<const Shape* const> shapes, const SurfaceMesh& surface, Real dx) {
+  constexpr Real most_opposed = 0.3;  // of the silhouette
+  Vec3 silhouette = Vec3::Zero(), covered = Vec3::Zero(), net = Vec3::Zero();
+  for_each_face(surface, [&](const Vec3& middle, const Vec3& normal, Real area) {
+    silhouette += area * normal.cwiseAbs();
+    if (std::ranges::none_of(shapes, [&](const Shape* shape) { return covers(*shape, middle, normal, dx); })) return;
+    covered += area * normal.cwiseAbs();
+    net += area * normal;
+  });
+  const Vec3 opposed = covered - net.cwiseAbs();
+  return (opposed.array() > most_opposed * silhouette.array()).any();
 }
 
 /// Collective.
 void advise_on_immersion(const Comm& comm, const Scene& scene, std::span<const SurfaceMesh> surfaces,
                          std::vector<std::string>& advice) {
-  for (std::size_t c = 0; c < scene.deck.bodies.size(); ++c) {
-    const auto* deck = std::get_if<ContinuumDeck>(&scene.deck.bodies[c]);
-    const auto has_surface = [](const SurfaceMesh& surface) { return !surface.points.empty(); };
-    if (deck == nullptr || !deck->shape || std::ranges::none_of(surfaces, has_surface)) continue;
-    const std::shared_ptr<const Shape> shape = make_shape(comm, *deck->shape, false, scene.deck.domain.dx);
-    for (std::size_t b = 0; b < surfaces.size(); ++b) {
-      const auto [depth, x] = deepest_in(*shape, surfaces[b]);
-      if (depth < least_immersion * scene.deck.domain.dx) {
-        if (fits_tightly(scene, c, *shape, surfaces[b]))
-          advice.push_back(fmt::format(
-              "{}: it fits tightly around the body {}. It comes to rest a quarter of dx from it, and presses it ever "
-              "more until it has made that room. Expected: a hole that is {:.3g} m wider on all sides.",
-              deck->location.text, scene.bodies[b]->name(), least_room * scene.dx));
-        continue;
-      }
-      advice.push_back(fmt::format(
-          "{}: the body {} begins in its shape, {:.3g} m deep at ({:.4g}, {:.4g}, {:.4g}), and particles of "
-          "{} in the body. They stay there, or press it. Expected: a mesh with a hole for the body.",
-          deck->location.text, scene.bodies[b]->name(), depth, x.x(), x.y(), x.z(), deck->name));
+  const auto has_surface = [](const SurfaceMesh& surface) { return !surface.points.empty(); };
+  if (std::ranges::none_of(surfaces, has_surface)) return;
+  std::vector<std::shared_ptr<const Shape>> shapes;
+  std::vector<const ContinuumDeck*> drawn;
+  for (const BodyDeck& body : scene.deck.bodies)
+    if (const auto* deck = std::get_if<ContinuumDeck>(&body); deck != nullptr && deck->shape) {
+      shapes.push_back(make_shape(comm, *deck->shape, false, scene.dx));
+      drawn.push_back(deck);
     }
+  for (std::size_t b = 0; b < surfaces.size(); ++b) {
+    std::vector<const Shape*> around;  // materials that it does not begin in
+    std::string names;
+    for (std::size_t c = 0; c < shapes.size(); ++c) {
+      const ContinuumDeck& deck = *drawn[c];
+      if (const auto [depth, x] = deepest_in(*shapes[c], surfaces[b]); depth >= least_immersion * scene.dx) {
+        advice.push_back(fmt::format(
+            "{}: the body {} begins in its shape, {:.3g} m deep at ({:.4g}, {:.4g}, {:.4g}), and particles of "
+            "{} in the body. They stay there, or press it. Expected: a mesh with a hole for the body.",
+            deck.location.text, scene.bodies[b]->name(), depth, x.x(), x.y(), x.z(), deck.name));
+      } else if (scene.bodies[b]->roles().contact_points != nullptr && !is_liquid(scene.deck, deck) &&
+                 share_of_area(surfaces[b], [&](const Vec3& middle, const Vec3& normal) {
+                   return covers(*shapes[c], middle, normal, scene.dx);
+                 }) > 0) {
+        around.push_back(shapes[c].get());
+        names += (names.empty() ? "" : ", ") + deck.name;
+      }
+    }
+    if (is_enclosed(around, surfaces[b], scene.dx))
+      advice.push_back(fmt::format(
+          "body {}: materials fit tightly around it ({}). They come to rest a quarter of dx from it, and press it ever "
+          "more until they have made that room. Expected: a hole that is {:.3g} m wider on all sides.",
+          scene.bodies[b]->name(), names, least_room * scene.dx));
   }
+}
+
+/// Solids and rigid bodies that meet others, by their surface or by the grid.
+bool meets_others(const Scene& scene, std::size_t b) {
+  const Roles roles = scene.bodies[b]->roles();
+  return roles.contact_points != nullptr ||
+         (roles.is_carried_by_grid && std::holds_alternative<SolidDeck>(scene.deck.bodies[b]));
 }
 
 void advise_on_overlaps(const Comm& comm, const Scene& scene, std::vector<std::string>& advice) {
   std::vector<SurfaceMesh> surfaces;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
-    surfaces.push_back(scene.bodies[b]->roles().contact_points != nullptr ? scene.meshes[b]->closed_surface()
-                                                                          : SurfaceMesh{});
+    surfaces.push_back(meets_others(scene, b) ? scene.meshes[b]->closed_surface() : SurfaceMesh{});
   for (std::size_t a = 0; a < surfaces.size(); ++a)
     for (std::size_t b = a + 1; b < surfaces.size(); ++b) {
       if (surfaces[a].points.empty() || surfaces[b].points.empty()) continue;

@@ -142,6 +142,8 @@ void make_layers(const Deck& deck, Scene& scene) {
       scene.layers[scene.on_layer.back()].restitution = restitution_of(body);
     }
     if (has_contact_points(body)) scene.layers[scene.on_layer.back()].has_followers = true;
+    if (std::holds_alternative<ContinuumDeck>(body) && blend_of(body))
+      scene.layers[scene.on_layer.back()].keeps_motion = true;
     if (!is_liquid(deck, body)) scene.layers[scene.on_layer.back()].has_strength = true;
   }
   for (SceneLayer& layer : scene.layers) layer.is_thin = scene.layers.size() > 1;

@@ -506,7 +506,9 @@ MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& ma
           fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are shells, membranes, "
                       "fibers, strands or solids.",
                       deck.name));
-  return {make_continuum(deck.name, make_law(material.law), material.density), nullptr};
+  auto body = make_continuum(deck.name, make_law(material.law), material.density);
+  if (deck.blend) body->points().add<KeptAffine>();
+  return {std::move(body), nullptr};
 }
 
 /// The file of a body's mesh, if it has one that the text does not name.

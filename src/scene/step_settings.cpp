@@ -69,11 +69,11 @@ std::optional<StageSettings> stage_of(const Deck& deck, const BodyDeck& body) {
                        .tolerance = stage.tolerance};
 }
 
-BlendSettings blend_of(const StrandDeck& strand) {
-  if (!strand.blend) return {.by_step = {}, .rate = usual_pic_rate};
-  if (const auto* by_step = std::get_if<PicShareDeck>(&strand.blend->pic))
-    return {.by_step = by_step->share, .rate = 0};
-  return {.by_step = {}, .rate = std::get<PicRateDeck>(strand.blend->pic).rate};
+std::optional<BlendSettings> blend_settings(const BodyDeck& body) {
+  const std::optional<BlendDeck> blend = blend_of(body);
+  if (!blend) return {};
+  if (const auto* by_step = std::get_if<PicShareDeck>(&blend->pic)) return BlendSettings{by_step->share, 0};
+  return BlendSettings{{}, std::get<PicRateDeck>(blend->pic).rate};
 }
 
 std::optional<StrandImpulseSettings> impulses_of(const StrandDeck& strand) {
@@ -87,7 +87,6 @@ void set_strands(const Deck& deck, StepSettings& settings) {
   for (const BodyDeck& body : deck.bodies) {
     const auto* strand = std::get_if<StrandDeck>(&body);
     const bool is_strand = strand != nullptr;
-    settings.blends.push_back(is_strand ? std::optional(blend_of(*strand)) : std::nullopt);
     settings.impulses.push_back(is_strand ? impulses_of(*strand) : std::nullopt);
     settings.stretch_limits.push_back(is_strand ? strand->stretch_limit : std::nullopt);
   }
@@ -135,6 +134,7 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   const bool surfaces_may_meet = meet_themselves || std::ranges::count_if(deck.bodies, has_surface) > 1;
   std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_passes),
                          [&](const BodyDeck& body) { return contact_passes_of(body, surfaces_may_meet); });
+  std::ranges::transform(deck.bodies, std::back_inserter(settings.blends), blend_settings);
   set_strands(deck, settings);
   if (settings.is_implicit) set_implicit(deck.solve, bodies, walls, settings);
   return settings;

@@ -95,7 +95,7 @@ template <class Kernel>
   return spin;
 }
 
-/// In two parts: to one tile mass and momentum, to the other the impulses -dt A G of stress.
+/// In two parts: to one tile mass and momentum, to the other the impulses dt (w f - A G).
 template <class Kernel, class Next>
 [[gnu::noinline]] void scatter_chunk_in_parts(const TransferSettings& settings, const Stencils<Kernel>& stencils,
                                               ChunkRows rows, Next next, ScatterPoints points, const Mat3* A, Real dt,
@@ -110,7 +110,9 @@ template <class Kernel, class Next>
     return PointShare{m * Real4{1, v.x(), v.y(), v.z()}, spin_of(stencils, k, m * dx, slopes.at(k, p))};
   });
   scatter_chunk(stencils, pushed, [&](std::size_t k) __attribute__((always_inline)) {
-    return PointShare{Real4{}, columns([&](int first) { return pull * load4(A[k].data() + first); })};
+    const Vec3 f = points.f.empty() ? Vec3::Zero() : points.f[rows[k]];
+    return PointShare{dt * Real4{0, f.x(), f.y(), f.z()},
+                      columns([&](int first) { return pull * load4(A[k].data() + first); })};
   });
 }
 
@@ -290,7 +292,7 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
 
 void scatter_apart(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points,
                    const Respond& respond, Real dt, NodeField& inertia, NodeField& carried, const RowsAhead& ahead) {
-  WEFT_ENSURE(points.C.size() == points.x.size() && points.f.empty());
+  WEFT_ENSURE(points.C.size() == points.x.size() && (respond || points.f.empty()));
   MatricesOfChunk no_stress;
   no_stress.fill(Mat3::Zero());
   with_kernel(settings.kernel, [&](auto kernel) {

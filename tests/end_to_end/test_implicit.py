@@ -55,6 +55,33 @@ colliders:
 """
 
 
+# A lump that yields under its weight sinks onto a floor that it sticks to.
+SLUMP = """
+weft: 1
+domain: {dx: 0.04}
+time: {end: 0.4, frame_interval: 0.4}
+materials: {stuff: {LAW}}
+bodies: [{name: lump, kind: continuum, material: stuff, sampling: regular,
+          shape: {box: {lower: [0, 0, 0], upper: [0.2, 0.2, 0.2]}}}]
+colliders: [{name: floor, condition: sticky, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}]
+probes: [{name: lump, body: lump, centre_of_mass: {}}]
+"""
+# A ball is pressed into metal so slowly that every state is a balance.
+PUNCH = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 1, frame_interval: 1, scheme: implicit}
+solve: {inertia: false}
+materials: {metal: {law: von_mises, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3, yield_stress: 5e3}}
+bodies: [{name: block, kind: continuum, material: metal, sampling: regular,
+          shape: {box: {lower: [-0.25, 0, -0.25], upper: [0.25, 0.2, 0.25]}}}]
+colliders:
+  - {name: floor, condition: sticky, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}
+  - {name: ball, friction: 0.2, shape: {sphere: {center: [0.01, 0.35, 0.013], radius: 0.15}},
+     motion: {keyframes: [{time: 0}, {time: 1, translate: [0, -0.05, 0]}]}}
+output: {diagnostics_every: 1}
+"""
+
 # A block that spins about two axes under a pressure all round.
 PRESSED = """
 weft: 1
@@ -105,6 +132,25 @@ output: {diagnostics_every: 1}
                 self.assertGreater(rows[-1]["work_water"], 3)  # of 20 kPa that take 3e-4 of 15 litres
         still = numbers(self.run_deck(self.deck(PRESSED), "still", "--set", "bodies.block.spin=[0, 0, 0]"))[-1]
         self.assertLess(still["kinetic_energy"], 1e-3 * still["elastic_energy"])
+
+    def test_what_flows_slumps_in_long_steps_as_in_short_ones(self):
+        long = ["--set", "time.scheme=implicit", "--set", "time.max_dt=0.035"]
+        for law in ("law: von_mises, density: 2000, youngs_modulus: 1e6, poisson_ratio: 0.3, yield_stress: 800",
+                    "law: tait, density: 1000, bulk_modulus: 1e6, viscosity: 100"):
+            deck = self.deck(SLUMP.replace("LAW", law))
+            fallen = [0.1 - numbers(self.run_deck(deck, f"steps{len(settings)}", *settings, "--force"))[-1]["lump_y"]
+                      for settings in ([], long)]
+            self.assertGreater(fallen[0], 0.04)
+            self.assertLess(abs(fallen[1] / fallen[0] - 1), 0.1, law)  # first order in dt
+
+    def test_the_force_of_a_balance_does_not_depend_on_the_number_of_steps(self):
+        def impulse(steps):
+            rows = numbers(self.run_deck(self.deck(PUNCH), str(steps), "--set", f"time.max_dt={1 / steps}"))
+            at = [min(rows, key=lambda row: abs(row["time"] - when))["impulse_ball_y"] for when in (0.3, 0.6)]
+            return at[1] - at[0]
+
+        few, many = (impulse(steps) for steps in (20, 80))
+        self.assertLess(abs(few / many - 1), 0.08)  # first order in the step
 
     def test_ranks_agree_to_the_tolerance_of_the_solve(self):
         exact = [*IMPLICIT, "--set", "solve.tolerance=1e-10"]

@@ -525,8 +525,28 @@ bodies:
             for command in ("check",), ("run", "--force"):
                 done = weft(*command, self.deck(text.replace("MATERIAL", material)), folder=self.folder)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                words = "bodies.pool: it fits tightly around the body cube."
+                words = "body cube: materials fit tightly around it (pool)."
                 self.assertEqual(words in done.stdout + done.stderr, is_named, done.stdout + done.stderr)
+
+    def test_materials_that_enclose_a_body_from_two_sides_are_named(self):
+        text = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 0.01, frame_interval: 0.01}
+materials: {sand: {law: drucker_prager, density: 1500, youngs_modulus: 3e5, poisson_ratio: 0.3, friction_angle: 30}}
+bodies:
+  - {name: cube, kind: rigid, density: 1000,
+     mesh: {block: {lower: [-0.1, 0.15, -0.1], upper: [0.1, 0.35, 0.1]}, size: 0.1}}
+"""
+        box = ("  - {name: %s, kind: continuum, material: sand, "
+               "shape: {box: {lower: [%g, %g, -0.1], upper: [%g, %g, 0.1]}}}\n")
+        below, left, right = (box % where for where in (("below", -0.3, 0, 0.3, 0.15), ("left", -0.3, 0.15, -0.1, 0.25),
+                                                        ("right", 0.1, 0.15, 0.3, 0.25)))
+        for around, is_named in ((below, False), (below + left, False), (below + left + right, True)):
+            done = weft("check", self.deck(text + around), folder=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            words = "body cube: materials fit tightly around it (below, left, right)."
+            self.assertEqual(words in done.stdout + done.stderr, is_named, done.stdout + done.stderr)
 
     def test_check_knows_steps_that_only_output_limits(self):
         done = weft("check", self.deck("""

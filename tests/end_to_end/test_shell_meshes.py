@@ -36,6 +36,53 @@ handles:
 probes: [{{name: corner, body: strip, nearest: {{point: {end[0]}, field: displacement_z}}}}]
 """, f"{name}.yaml")
 
+    def test_planes_of_symmetry_of_triangles_that_curve_both_ways_are_named(self):
+        def quarter(name, curve, faces_of):
+            """Of a cap or a roof over 0.5 x 0.5, 4 faces a side."""
+            across = [(0.125 * i, 0.125 * j) for j in range(5) for i in range(5)]
+            squares = [(5 * j + i + 1, 5 * j + i + 2, 5 * j + i + 7, 5 * j + i + 6) for j in range(4) for i in range(4)]
+            (self.folder / f"{name}.obj").write_text(
+                "".join(f"v {x} {y} {curve(x, y)}\n" for x, y in across)
+                + "".join(f"f {' '.join(map(str, face))}\n" for square in squares for face in faces_of(square)))
+            return self.deck(f"""
+weft: 1
+time: {{end: 1, frame_interval: 1, scheme: static}}
+materials: {{steel: {{law: stvk_hencky, density: 1, youngs_modulus: 1e9, poisson_ratio: 0.3}}}}
+bodies: [{{name: cap, kind: shell, material: steel, thickness: 0.005, mesh: {{file: {{path: {name}.obj}}}}}}]
+handles:
+  - {{name: plane, body: cap, where: {{box: {{lower: [-0.01, -1, -1], upper: [0.01, 1, 1]}}}},
+     hold: {{keep: symmetry, normal: [1, 0, 0]}}}}
+""")
+
+        cut = lambda square: (square[:3], (square[0], square[2], square[3]))
+        both, one = (lambda x, y: -0.4 * (x * x + y * y)), (lambda x, y: -0.4 * x * x)
+        whole = lambda square: (square,)
+        for name, curve, faces_of, is_named in (("cap", both, cut, True), ("quads", both, whole, False),
+                                                ("roof", one, cut, False)):
+            done = weft("check", quarter(name, curve, faces_of), folder=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            words = "handles.plane: planes of symmetry make thin shells of triangles that curve both ways too stiff"
+            self.assertEqual(words in done.stdout + done.stderr, is_named, name)
+
+    def test_a_clamp_is_for_all_meshes_and_a_plane_of_symmetry_for_shells(self):
+        sheet = """
+weft: 1
+domain: {dx: 0.1}
+time: {end: 0.1, frame_interval: 0.1}
+materials: {cotton: {law: sheet, density: 500, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {stiffness: 1e4}}}
+bodies: [{name: sheet, kind: membrane, material: cotton, thickness: 0.01,
+          mesh: {rectangle: {width: 0.4, height: 0.4}, across: 4, along: 4}}]
+handles: [{name: rail, body: sheet, where: {box: {lower: [-1, -1, -1], upper: [0.01, 1, 1]}}, hold: HOLD}]
+"""
+        drawn = [numbers(self.run_deck(self.deck(sheet.replace("HOLD", hold)), name))[-1]["force_rail_y"]
+                 for name, hold in (("place", "{}"), ("clamp", "{keep: clamp}"))]
+        self.assertGreater(abs(drawn[0]), 1)
+        self.assertEqual(*drawn)
+        mirrored = self.deck(sheet.replace("HOLD", "{keep: symmetry, normal: [1, 0, 0]}"))
+        done = weft("check", mirrored, folder=self.folder)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("handles.rail: sheet is no shell", done.stderr)
+
     def rise(self, *arguments, **keywords):
         """Of the corner [m], and the log."""
         output = self.run_deck(*arguments, **keywords)

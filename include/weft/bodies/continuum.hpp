@@ -22,6 +22,11 @@ struct HandledBy : Field<PointId> {
 inline constexpr std::size_t most_handles_of_points = 64;
 inline bool is_handled(PointId by, std::size_t handle) { return (by >> handle & 1) != 0; }
 
+/// What the point keeps of its Affine though nodes do not know of it. Of bodies that keep a part of their motion.
+struct KeptAffine : Field<Mat3> {
+  static constexpr Label label{"kept_velocity_gradient", "1/s"};
+};
+
 /// What loads give in a step. Of bodies with loads alone.
 struct LoadForce : Field<Vec3> {
   static constexpr Label label{"load_force", "N", Keep::work};

@@ -94,7 +94,8 @@ struct NodeRebound : NodeKey {
 struct NodeMeeting : NodeKey {
   static constexpr Label label{"meeting", "m/s", Keep::work};
 };
-/// Of a layer of contact points: the velocity that the points give to the nodes [m/s].
+/// Of a layer of contact points, or of points that keep a part of their motion: the velocity that these give to the
+/// nodes [m/s].
 struct NodeGiven : NodeKey {
   static constexpr Label label{"given", "m/s", Keep::work};
 };

@@ -25,6 +25,7 @@ struct ContinuumDeck : LayeredDeck {
   Vec3 velocity;  ///< Initial [m/s].
   Vec3 spin;      ///< Initial angular velocity about the body's centre of mass [rad/s].
   std::uint32_t seed;
+  std::optional<BlendDeck> blend;  ///< Else it takes over all.
   DeckLocation location;
 };
 

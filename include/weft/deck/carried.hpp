@@ -6,12 +6,27 @@
 
 #include <optional>
 #include <string>
+#include <variant>
 
 namespace weft {
 
 /// The grid layer of a body; the key is the same for every kind.
 struct LayeredDeck {
   std::optional<std::string> layer;  ///< Else the first one, or one of its own for freedoms of its own.
+};
+
+// How much of the velocities of nodes points take over; the deck gives exactly one of these keys.
+struct PicShareDeck {
+  Real share;  ///< In each step.
+  bool operator==(const PicShareDeck&) const = default;
+};
+struct PicRateDeck {
+  Real rate;  ///< [1/s].
+  bool operator==(const PicRateDeck&) const = default;
+};
+struct BlendDeck {
+  std::variant<PicShareDeck, PicRateDeck> pic;
+  bool operator==(const BlendDeck&) const = default;
 };
 
 /// How a body with freedoms of its own moves in time.

@@ -137,17 +137,6 @@ struct StrandContactDeck {
   Real packing;   ///< Volume of strands in that of the continuum at rest.
 };
 
-// How much of the velocities of nodes strands take over; the deck gives exactly one of these keys.
-struct PicShareDeck {
-  Real share;  ///< In each step.
-};
-struct PicRateDeck {
-  Real rate;  ///< [1/s].
-};
-struct BlendDeck {
-  std::variant<PicShareDeck, PicRateDeck> pic;
-};
-
 /// Strands that begin in a collider move with it.
 struct RootsDeck {
   std::string collider;

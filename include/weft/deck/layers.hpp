@@ -15,8 +15,9 @@ inline constexpr const char* first_layer = "materials";
 const CarriedDeck* carried(const BodyDeck& body);
 /// Whether the nodes of the grid move it; else it has freedoms of its own.
 bool is_carried_by_grid(const BodyDeck& body);
-/// How fast strands take over the velocities of nodes, unless the deck says otherwise [1/s].
-inline constexpr Real usual_pic_rate = 10;
+/// How much of the motion of nodes its points take over, if not all: of strands that meet the grid 10 /s, unless the
+/// deck says otherwise.
+std::optional<BlendDeck> blend_of(const BodyDeck& body);
 
 /// What diagnostics call the roots of strands.
 std::string roots_name(const StrandDeck& strand);

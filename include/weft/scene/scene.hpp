@@ -101,6 +101,7 @@ struct SceneLayer {
   bool has_contact_points;     ///< On the surface of one body with freedoms of its own, which is alone on it.
   Real restitution = 0;        ///< Of that body on walls.
   bool has_followers = false;  ///< Points that follow such bodies, by their surface or their vertices.
+  bool keeps_motion = false;   ///< Points of continua on it keep a part of theirs.
   bool meets_itself = false;   ///< Such a body has contact where it folds.
   bool is_thin = false;        ///< Of sheets and fibers alone, beside other layers.
   bool has_strength = false;   ///< A body on it is no liquid.

@@ -25,7 +25,7 @@ struct StageSettings {
   Real tolerance;    ///< Of implicit ones: unbalanced force over the largest one.
 };
 
-/// Of the velocities of nodes, what vertices that meet the grid themselves take over.
+/// Of the motion of nodes, what points take over that keep a part of their own.
 struct BlendSettings {
   std::optional<Real> by_step;  ///< A share in each step [1]; else by a rate,
   Real rate;                    ///< [1/s].
@@ -62,7 +62,7 @@ struct StepSettings {
   ImplicitSettings implicit{};                       ///< Of implicit steps.
   std::vector<bool> flows_in_loop;                   ///< Of implicit steps, for each body: whether trial states flow.
   std::vector<std::optional<StageSettings>> stages;  ///< Of bodies with a mesh that move by freedoms of their own.
-  std::vector<std::optional<BlendSettings>> blends;  ///< Of strands.
+  std::vector<std::optional<BlendSettings>> blends;  ///< Of strands that meet the grid, and of continua with one.
   std::vector<std::optional<ContactPasses>>
       contact_passes;    ///< Of bodies that meet other layers several times in a step.
   Real slowest_hit = 0;  ///< Surfaces that approach more slowly do not rebound [m/s].

@@ -51,8 +51,8 @@ using Receive = std::function<void(ChunkRows, const ChunkMotion&)>;
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
              Real dt, NodeField& inertia, const RowsAhead& ahead = {});
 
-/// The same of points with gradients and without forces of their own; and adds their mass and momentum, without what
-/// they respond, to `carried` as well. respond: may be empty.
+/// The same of points with gradients; and adds their mass and momentum, without forces and what they respond, to
+/// `carried` as well. respond: may be empty, of points without forces.
 void scatter_apart(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points,
                    const Respond& respond, Real dt, NodeField& inertia, NodeField& carried,
                    const RowsAhead& ahead = {});

@@ -51,6 +51,20 @@ inline constexpr auto keys<StageDeck> =
               "Of implicit steps: unbalanced force over the largest one, where Newton's method ends.",
               &StageDeck::tolerance});
 
+template <>
+inline constexpr auto keys<PicShareDeck> =
+    table("pic_share", "By step.",
+          Key{"pic_share", "1", at_least(0).at_most(1), required, "In each step.", &PicShareDeck::share});
+template <>
+inline constexpr auto keys<PicRateDeck> =
+    table("pic_rate", "By time.",
+          Key{"pic_rate", "1/s", at_least(0), required, "For steps of any length, 1 - exp(-pic_rate dt).",
+              &PicRateDeck::rate});
+template <>
+inline constexpr auto keys<BlendDeck> =
+    table("blend", "How much of its motion a point takes over from the nodes; of the rest it gets their change alone.",
+          Either{"The share: pic_share, or pic_rate.", &BlendDeck::pic});
+
 inline constexpr const char* carrier_text = "Whose freedoms move the body.";
 inline constexpr const char* stage_text = "How its own freedoms move in time; for \"carrier: own\".";
 inline constexpr const char* meets_grid_text =
@@ -76,7 +90,11 @@ inline constexpr auto keys<ContinuumDeck> =
               &ContinuumDeck::spin},
           Key{"seed", "1", at_least(0).at_most(4294967295), "0", "Another seed gives another random sampling.",
               &ContinuumDeck::seed},
-          Key{"layer", a_name, absent, layer_text, &ContinuumDeck::layer});
+          Key{"layer", a_name, absent, layer_text, &ContinuumDeck::layer},
+          Key{"blend", absent,
+              "What particles take over from nodes; without, all. Liquids whose flow turns within few cells are damped "
+              "several times less with pic_rate 50 /s.",
+              &ContinuumDeck::blend});
 
 template <>
 inline constexpr auto keys<MeshFileDeck> = table("file", "A mesh from a file.",

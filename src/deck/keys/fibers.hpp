@@ -256,20 +256,6 @@ inline constexpr auto keys<StrandContactDeck> =
               &StrandContactDeck::packing});
 
 template <>
-inline constexpr auto keys<PicShareDeck> =
-    table("pic_share", "By step.",
-          Key{"pic_share", "1", at_least(0).at_most(1), required, "In each step.", &PicShareDeck::share});
-template <>
-inline constexpr auto keys<PicRateDeck> =
-    table("pic_rate", "By time.",
-          Key{"pic_rate", "1/s", at_least(0), required, "For steps of any length, 1 - exp(-pic_rate dt).",
-              &PicRateDeck::rate});
-template <>
-inline constexpr auto keys<BlendDeck> = table(
-    "blend", "How much of its velocity a vertex takes over from the nodes; of the rest it gets their change alone.",
-    Either{"The share: pic_share, or pic_rate.", &BlendDeck::pic});
-
-template <>
 inline constexpr auto keys<RootsDeck> =
     table("roots", "Clamps strands that begin in a collider to its motion.",
           Key{"collider", a_name, required, "Name of a collider.", &RootsDeck::collider},

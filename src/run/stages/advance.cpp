@@ -75,6 +75,7 @@ bool advance(StepContext& step) {
       find_change(layer);
       fields.push_back(layer.nodes.get<NodeChange>().view());
     }
+    if (layer.settings.keeps_motion) fields.push_back(layer.nodes.get<NodeGiven>().view());
     if (layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeMeeting>().view());
     if (layer.nodes.has<NodeBorne>()) fields.push_back(layer.nodes.get<NodeBorne>().view());
     if (layer.nodes.has<NodeRebound>()) fields.push_back(layer.nodes.get<NodeRebound>().view());

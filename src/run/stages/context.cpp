@@ -64,6 +64,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     if (scene.layers[l].is_thin) add_fields_of_thin_bodies(nodes);
     if (scene.layers[l].has_contact_points) add_fields_of_surface(nodes);
     if (scene.layers[l].has_followers) add_fields_of_followers(nodes);
+    else if (scene.layers[l].keeps_motion) nodes.add<NodeGiven>();
     layers[l].first_set = sets.size();
     for (std::size_t b = 0; b < scene.bodies.size(); ++b)
       if (scene.on_layer[b] == l) add_body(b);
@@ -210,7 +211,8 @@ void StepContext::add_carried_by_grid(std::size_t b, const Roles& roles) {
                     .is_of_mesh = roles.mesh != nullptr,
                     .is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>(),
                     .is_corrected = roles.corrects != nullptr || (is_led && points == &body),
-                    .held = has_held && points == roles.mesh ? held.back().get() : nullptr});
+                    .held = has_held && points == roles.mesh ? held.back().get() : nullptr,
+                    .keeps_motion = settings.blends[b].has_value()});
 }
 
 std::vector<MeetingLayer> StepContext::meeting_layers() {

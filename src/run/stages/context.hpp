@@ -41,6 +41,7 @@ struct VisitedSet {
   bool is_corrected;              ///< Its velocities change between gather and commit.
   HeldVertices* held = nullptr;   ///< Those of these that handles correct then, if no other does.
   BodyMotion* follows = nullptr;  ///< It is of contact points, which follow a body with freedoms of its own.
+  bool keeps_motion = false;      ///< Its points keep a part of their motion.
   bool has_surface = false;       ///< These lie on the surface of the body; else they are its vertices.
   bool is_binned = false;         ///< Its bins hold the points as they stand.
   Real half_axis = 0;             ///< Of its ellipsoids at rest, at least the largest, where walls act on them [m].

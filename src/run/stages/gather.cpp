@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
 #include "run/stages/followers.hpp"
@@ -11,6 +12,7 @@
 #include "run/stages/rigid_bodies.hpp"
 #include "run/stages/stages.hpp"
 #include "weft/base/memory.hpp"
+#include "weft/bodies/continuum.hpp"
 
 namespace weft {
 namespace {
@@ -83,6 +85,44 @@ void gather_set(StepContext& step, std::size_t s) {
   step.state.drift[set.body] = gather(layer.settings.transfer, step.bins[s], std::as_const(points).get<Position>(),
                                       layer.nodes.get<NodeVelocity>(), receive,
                                       {points.get<Velocity>(), points.get<Affine>()}, RowsAhead(points));
+  commits.finish();
+}
+
+/// To points that keep the share 1 - xi of what nodes did not take of their motion q = (v, C):
+///   k_p = (1 - xi) (q_p - R s),   q_p = R v + k_p,   R a = (sum_i w_ip a_i, sum_i a_i G_ip^T)               (2.6)
+/// where v are the velocities of nodes and s those that the points gave them. Of the gradient K in k_p the turn
+///   K -= dt skew(C~ K^T)                                                                                     (2.7)
+/// gives back the angular momentum that points lose as they carry k_p along.
+void gather_beside_own(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  const GridLayer& layer = step.layers[set.layer];
+  const TransferSettings& transfer = layer.settings.transfer;
+  Table& points = set.points->points();
+  const auto x = std::as_const(points).get<Position>();
+  const auto v = points.get<Velocity>();
+  const auto C = points.get<Affine>(), kept_C = points.get<KeptAffine>();
+  const Real kept = 1 - step.settings.blends[set.body]->share(step.dt());
+  gather(
+      transfer, step.bins[s], x, layer.nodes.get<NodeGiven>(),
+      [&](ChunkRows rows, const ChunkMotion& given) {
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+          v[rows[k]] = kept * (v[rows[k]] - given.v[k]);
+          kept_C[rows[k]] = kept * (C[rows[k]] - given.C[k]);
+        }
+      },
+      {}, RowsAhead({x, std::span<const Vec3>(v)}));
+  Commits commits(step, s);
+  const Receive receive = [&](ChunkRows rows, const ChunkMotion& motion) {
+    commits(rows, motion);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      v[rows[k]] += motion.v[k];
+      const Mat3 moment = motion.C[k] * kept_C[rows[k]].transpose();
+      kept_C[rows[k]] -= step.dt() / 2 * (moment - moment.transpose());
+      C[rows[k]] = motion.C[k] + kept_C[rows[k]];
+    }
+  };
+  step.state.drift[set.body] =
+      gather(transfer, step.bins[s], x, layer.nodes.get<NodeVelocity>(), receive, {}, RowsAhead(points));
   commits.finish();
 }
 
@@ -170,7 +210,9 @@ void gather(StepContext& step) {
     if (layer.contacts.any() || layer.contacts.lets_go()) layer.contacts.keep();
   // The grid has taken what points give, and gather writes their velocities and gradients anew: the most of what they
   // carry need not be moved.
-  reorder_rows(step, [](const VisitedSet&) { return true; }, {Velocity::label.name, Affine::label.name});
+  const auto keeps_motion = [](const VisitedSet& set) { return set.keeps_motion; };
+  reorder_rows(step, std::not_fn(keeps_motion), {Velocity::label.name, Affine::label.name});
+  reorder_rows(step, keeps_motion, {});
   if (const std::size_t bytes = bytes_of_points(step);
       bytes > step.bytes_when_trimmed) {  // columns that grew have moved
     return_freed_memory();
@@ -184,7 +226,8 @@ void gather(StepContext& step) {
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (HeldVertices* const held = step.sets[s].held) held->bear(borne_by_handles(step, s));
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (step.sets[s].follows == nullptr) gather_set(step, s);
+    if (step.sets[s].keeps_motion) gather_beside_own(step, s);
+    else if (step.sets[s].follows == nullptr) gather_set(step, s);
     else gather_contact(step, s);
 }
 

@@ -27,10 +27,12 @@ void scatter_set(StepContext& step, std::size_t s) {
   const Respond respond = [&](ChunkRows rows, const ChunkForces& forces) {
     clock.measure(rows.size(), [&] { set.respond(rows, forces); });
   };
-  if (visited.follows != nullptr) {  // a change from the velocity of all would not keep the momentum of all
+  if (visited.follows != nullptr ||
+      visited.keeps_motion) {  // a change from the velocity of all would not keep the momentum of all
     const bool has_stress = with_forces && set.is_matter();
     scatter_apart(layer.settings.transfer, step.bins[s],
-                  {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>()},
+                  {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(),
+                   has_stress ? set.forces() : std::span<const Vec3>()},
                   has_stress ? respond : Respond(), step.dt(), layer.nodes.get<NodeInertia>(),
                   layer.nodes.get<NodeGiven>(), RowsAhead(visited.points->points()));
     step.timers.move(clock.seconds(), "scatter", "law");
@@ -57,7 +59,7 @@ void scatter(StepContext& step) {
   for (GridLayer& layer : step.layers) {
     if (!step.is_due(layer)) continue;
     layer.nodes.reset(layer.map().size());
-    if (layer.settings.has_followers) layer.nodes.get<NodeGiven>().reset(layer.map().size());
+    if (layer.nodes.has<NodeGiven>()) layer.nodes.get<NodeGiven>().reset(layer.map().size());
     layer.contacts.begin(step.dt());
   }
   {
@@ -72,11 +74,11 @@ void scatter(StepContext& step) {
     if (!step.is_due(layer)) continue;
     std::vector<ColumnView> fields{layer.nodes.get<NodeInertia>().view()};
     if (takes_contacts(layer)) fields.push_back(layer.nodes.get<NodeContact>().view());
-    if (layer.settings.has_followers && !layer.settings.has_contact_points)
+    if (layer.nodes.has<NodeGiven>() && !layer.settings.has_contact_points)
       fields.push_back(layer.nodes.get<NodeGiven>().view());
     layer.map().forest().sum_to_owners(fields);
     layer.scattered_scale = layer.scale;
-    if (!layer.settings.has_followers) continue;
+    if (!layer.nodes.has<NodeGiven>()) continue;
     // Those on a surface are alone on their layer, without forces.
     const bool are_alone = layer.settings.has_contact_points;
     find_means(layer.map(), are_alone ? layer.nodes.get<NodeInertia>() : layer.nodes.get<NodeGiven>(), 1,

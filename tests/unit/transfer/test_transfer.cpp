@@ -131,6 +131,26 @@ TEST_P(TransferTest, WhatPointsCarryIsAddedApartFromWhatPushesThem) {
   }
 }
 
+TEST_P(TransferTest, ForcesOnPointsPushApart) {
+  for (const auto& s : settings()) {
+    const Cloud cloud = random_cloud(300, s.dx, 16);
+    Ground together = serial_ground(s, cloud), apart = serial_ground(s, cloud);
+    const Cloud& own = apart.own;
+    std::vector<Vec3> f;
+    for (const Vec3& v : own.v) f.emplace_back(Vec3(v.y(), -2 * v.x(), v.z() + 1));
+    const ScatterPoints points{own.x, own.v, own.C, own.m, f};
+    NodeField sum = apart.field, carried = apart.field, unpushed = apart.field;
+    scatter(s, apart.bins, points, own.respond(), dt, together.field);
+    scatter_apart(s, apart.bins, points, own.respond(), dt, sum, carried);
+    scatter_apart(s, apart.bins, own.points(), {}, dt, apart.field, unpushed);
+    for (int b = 0; b < apart.map.owned(); ++b)
+      for (int k = 0; k < NodeField::row; ++k) {
+        EXPECT_NEAR(sum.block(b)[k], together.field.block(b)[k], 1e-12);
+        EXPECT_NEAR(carried.block(b)[k], unpushed.block(b)[k], 1e-12);
+      }
+  }
+}
+
 TEST_P(TransferTest, RanksWithoutPointsScatterNothingApart) {
   for (const auto& s : settings()) {
     Ground ground = serial_ground(s, random_cloud(0, s.dx, 15));
