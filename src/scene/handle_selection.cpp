@@ -74,17 +74,17 @@ std::vector<Site> HandleSelection::held(const Comm& comm, const Sites& sites, co
         comm.any(!std::ranges::all_of(held, cannot_be_clamped)), ExitCode::deck,
         fmt::format("{}: no end of a strand of {} is in the part that it chooses, so there is no direction to keep.",
                     deck_.location.text, deck_.body));
-  else if (hold.keep != Hold::place && has_slopes)
+  else if (hold.keep != Hold::place) {
+    require(has_slopes, ExitCode::deck,
+            fmt::format("{}: {} is no shell with a boundary, so there is no slope to keep. Expected: keep: place{}.",
+                        deck_.location.text, deck_.body,
+                        hold.keep == Hold::symmetry ? ", with axes along the normal of the plane" : ""));
     require(comm.any(!std::all_of(held.begin(), held.end(), has_no_slope)), ExitCode::deck,
             fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one "
                         "another at least), so there is no slope to keep.",
                         deck_.location.text, deck_.body));
-  else
-    require(hold.keep != Hold::symmetry, ExitCode::deck,
-            fmt::format("{}: {} is no shell, so it has no slope that a plane of symmetry would keep. Expected: keep: "
-                        "place, with axes along the normal.",
-                        deck_.location.text, deck_.body));
-  if (hold.keep != Hold::place && has_slopes) warn_of_lone_vertices(comm, held);
+  }
+  if (hold.keep != Hold::place) warn_of_lone_vertices(comm, held);
   if (hold.keep == Hold::symmetry) {  // a plane of symmetry is for the boundary alone
     std::erase_if(held, [&](const Site& s) { return has_no_slope(s) && !s.amid; });
     require_plane(comm, held, hold.normal->normalized());

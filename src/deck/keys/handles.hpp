@@ -10,9 +10,10 @@ namespace weft::deck {
 template <>
 inline constexpr std::array words<Hold> = {
     Word{Hold::place, "place", "where the material is; it may turn about the held part"},
-    Word{Hold::clamp, "clamp",
-         "on a boundary of a shell also the slope, and at an end of a strand its direction and twist; elsewhere as "
-         "place"},
+    Word{
+        Hold::clamp, "clamp",
+        "on a boundary of a shell also the slope, and at an end of a strand its direction and twist; at other vertices "
+        "of these as place"},
     Word{Hold::symmetry, "symmetry", "the boundary in a plane, so that the body goes on as its mirror image"}};
 
 template <>
