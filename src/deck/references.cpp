@@ -161,13 +161,11 @@ void check_kept_motion(const Deck& deck, const Spot& bodies) {
   for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i) {
     const auto* continuum = std::get_if<ContinuumDeck>(&deck.bodies[i]);
     if (continuum == nullptr || !continuum->blend) continue;
-    const Spot at = bodies.entry(i)["blend"];
-    if (deck.transfer.rpic_damping > 0)
-      at.error("points would keep what \"rpic_damping\" under transfer drops. Expected: one of the two.");
     for (const HandleDeck& handle : deck.handles)
       if (handle.body == continuum->name && std::holds_alternative<HoldDeck>(handle.action))
-        at.error(fmt::format("the handle {} holds points of it, which take over all from nodes. Expected: no blend.",
-                             shown(handle.name)));
+        bodies.entry(i)["blend"].error(
+            fmt::format("the handle {} holds points of it, which take over all from nodes. Expected: no blend.",
+                        shown(handle.name)));
   }
 }
 

@@ -76,6 +76,11 @@ class Blend(Case):
             if name != "angular_momentum_x":
                 self.assertGreater(apart[1], 1e-3, name)
 
+    def test_damping_drops_what_points_would_keep(self):
+        kept = [numbers(self.drops("pic_rate: 0", f"nu{nu}", "--set", f"transfer.rpic_damping={nu}"))[-1]["affine_energy"]
+                for nu in (0, 1)]
+        self.assertLess(kept[1], 0.9 * kept[0])
+
     def test_loads_push_as_much_as_they_say(self):
         rows = numbers(self.drops("pic_rate: 5", "pushed", text=DROPS + PUSH))
         for row, value in zip(rows, vectors(rows, "momentum"), strict=True):
@@ -111,7 +116,6 @@ class Blend(Case):
         one = DROPS.replace("{BLEND}", "{pic_rate: 5}")
         for text, words in (
                 (one.replace("pic_rate: 5", "pic_rate: 9", 1), "bodies.right.blend: differs from that of"),
-                (one + "transfer: {rpic_damping: 0.5}\n", "bodies.left.blend: points would keep what"),
                 (one + "handles: [{name: grip, body: right, hold: {}}]\n", "holds points of it"),
                 (one.replace("pic_rate: 5", "pic_share: 2"), "pic_share")):
             done = weft("check", self.deck(text), folder=self.folder)

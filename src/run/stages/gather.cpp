@@ -102,12 +102,17 @@ void gather_beside_own(StepContext& step, std::size_t s) {
   const auto v = points.get<Velocity>();
   const auto C = points.get<Affine>(), kept_C = points.get<KeptAffine>();
   const Real kept = 1 - step.settings.blends[set.body]->share(step.dt());
+  const Real nu = transfer.rpic_damping, dx = transfer.dx;
+  const auto gave = [&](std::uint32_t p) -> Mat3 {  // as scatter takes it
+    if (nu == 0) return C[p];
+    return (1 - nu) * C[p] + nu * rigid_part<Real>(C[p], moment_of_inertia(transfer, x[p]) / (dx * dx));
+  };
   gather(
       transfer, step.bins[s], x, layer.nodes.get<NodeGiven>(),
       [&](ChunkRows rows, const ChunkMotion& given) {
         for (std::size_t k = 0; k < rows.size(); ++k) {
           v[rows[k]] = kept * (v[rows[k]] - given.v[k]);
-          kept_C[rows[k]] = kept * (C[rows[k]] - given.C[k]);
+          kept_C[rows[k]] = kept * (gave(rows[k]) - given.C[k]);
         }
       },
       {}, RowsAhead({x, std::span<const Vec3>(v)}));

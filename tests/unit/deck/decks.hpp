@@ -79,12 +79,13 @@ layers:
   - {name: tools, kernel: linear}
   - {name: tools2}
   - {name: tools3}
+  - {name: wet}
 layer_contact:
   - {between: [tools, materials], friction: 0.3}
 bodies:
   - {name: a, kind: continuum, layer: tools, material: rubber, shape: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}, scale: 2, rotate: {axis: [1, 1, 0], angle: 30}, translate: [1, 2, 3]}, particles_per_cell: 27, sampling: regular, velocity: [1, 0, 0], spin: [0, 60 rpm, 0], seed: 4294967295}
   - {name: b, kind: continuum, material: gum, sampling: jittered}
-  - {name: c, kind: continuum, material: goo, shape: {sphere: {center: [0, 0, 0], radius: 1}}}
+  - {name: c, kind: continuum, layer: wet, material: goo, blend: {pic_share: 0.1}, shape: {sphere: {center: [0, 0, 0], radius: 1}}}
   - {name: d, kind: continuum, material: water, shape: {cylinder: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}}
   - {name: e, kind: continuum, material: snow, shape: {capsule: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}}
   - {name: f, kind: continuum, material: metal, shape: {ellipsoid: {center: [0, 0, 0], radii: [1, 2, 3]}}}
