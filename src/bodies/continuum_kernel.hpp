@@ -86,13 +86,14 @@ class Continuum final : public PointBody, public TrialBody {
     const auto m = points_.get<Mass>();
     const auto elastic = points_.get<Kept>();
     const Columns memory(const_cast<Table&>(points_));
+    const Rates rates = this->rates();
     const Pack volume_per_mass = 1 / rest_density_;
     // At H = 0: dE/dH = V0 (dpsi/dF) F^T = V0 tau.
     for_each_pack(rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
       const auto now = load(elastic, rows);
       const auto q = memory.load(rows);
       Matrix3<Pack> tau = L::kirchhoff(constants_, q, now);
-      if constexpr (L::viscous) tau += L::viscous_stress(constants_, L::volume_ratio(q, now), rate_of(rows));
+      if constexpr (L::viscous) tau += L::viscous_stress(constants_, L::volume_ratio(q, now), rates.of(rows));
       store(Matrix3<Pack>(volume_per_mass * load(m, rows) * tau), entries, forces.A);
     });
   }
@@ -320,17 +321,24 @@ class Continuum final : public PointBody, public TrialBody {
     });
   }
 
-  /// The velocity gradient that nodes know of.
-  Matrix3<Pack> rate_of(const PackRows& rows) const {
-    Matrix3<Pack> C = load(points_.get<Affine>(), rows);
-    if (points_.has<KeptAffine>()) C -= load(points_.get<KeptAffine>(), rows);
-    return C;
+  /// The velocity gradients that nodes know of.
+  struct Rates {
+    std::span<const Mat3> C, kept;
+
+    Matrix3<Pack> of(const PackRows& rows) const {
+      Matrix3<Pack> rate = load(C, rows);
+      if (!kept.empty()) rate -= load(kept, rows);
+      return rate;
+    }
+  };
+  Rates rates() const {
+    return {points_.get<Affine>(), points_.has<KeptAffine>() ? points_.get<KeptAffine>() : std::span<const Mat3>()};
   }
 
   /// Cauchy stress [Pa] at volume ratio J. now: what points keep of their deformation.
   [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const auto& q, const auto& now, const Pack& J) const {
     Matrix3<Pack> tau = L::kirchhoff(constants_, q, now);
-    if constexpr (L::viscous) tau += L::viscous_stress(constants_, J, rate_of(rows));
+    if constexpr (L::viscous) tau += L::viscous_stress(constants_, J, rates().of(rows));
     return tau * Pack(1 / J);
   }
 

@@ -27,8 +27,8 @@ void scatter_set(StepContext& step, std::size_t s) {
   const Respond respond = [&](ChunkRows rows, const ChunkForces& forces) {
     clock.measure(rows.size(), [&] { set.respond(rows, forces); });
   };
-  if (visited.follows != nullptr ||
-      visited.keeps_motion) {  // a change from the velocity of all would not keep the momentum of all
+  // What these give to nodes is known apart: a change from the velocity of all would not keep the momentum of all.
+  if (visited.follows != nullptr || visited.keeps_motion) {
     const bool has_stress = with_forces && set.is_matter();
     scatter_apart(layer.settings.transfer, step.bins[s],
                   {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(),
