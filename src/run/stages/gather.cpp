@@ -88,11 +88,20 @@ void gather_set(StepContext& step, std::size_t s) {
   commits.finish();
 }
 
+Mat3 skew(const Mat3& A) { return (A - A.transpose()) / 2; }
+
+/// The part of a kept gradient K that a step dt along the gradient C of the nodes piles up, if it is there.
+Mat3 moved_along(const Mat3& K, const Mat3& C, Real dt) {
+  const Mat3 C_squared = C * C, steeper = (C_squared + C_squared.transpose()) / 2;
+  const Real size = steeper.squaredNorm();
+  if (size == 0) return Mat3::Zero();
+  return std::clamp(K.cwiseProduct(steeper).sum() / size, Real(0), dt) * steeper;
+}
+
 /// To points that keep the share 1 - xi of what nodes did not take of their motion q = (v, C):
 ///   k_p = (1 - xi) (q_p - R s),   q_p = R v + k_p,   R a = (sum_i w_ip a_i, sum_i a_i G_ip^T)               (2.6)
-/// where v are the velocities of nodes and s those that the points gave them. Of the gradient K in k_p the turn
-///   K -= dt skew(C~ K^T)                                                                                     (2.7)
-/// gives back the angular momentum that points lose as they carry k_p along.
+/// where v are the velocities of nodes and s those that the points gave them. The gradient K in k_p goes along:
+///   K -= dt skew(C~ K^T) + c sym(C~^2),   c = K : sym(C~^2) / |sym(C~^2)|^2 within [0, dt]                    (2.7)
 void gather_beside_own(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   const GridLayer& layer = step.layers[set.layer];
@@ -120,10 +129,11 @@ void gather_beside_own(StepContext& step, std::size_t s) {
   const Receive receive = [&](ChunkRows rows, const ChunkMotion& motion) {
     commits(rows, motion);
     for (std::size_t k = 0; k < rows.size(); ++k) {
+      const Mat3& shown = motion.C[k];
+      Mat3& K = kept_C[rows[k]];
       v[rows[k]] += motion.v[k];
-      const Mat3 moment = motion.C[k] * kept_C[rows[k]].transpose();
-      kept_C[rows[k]] -= step.dt() / 2 * (moment - moment.transpose());
-      C[rows[k]] = motion.C[k] + kept_C[rows[k]];
+      K -= step.dt() * skew(shown * K.transpose()) + moved_along(K, shown, step.dt());
+      C[rows[k]] = shown + K;
     }
   };
   step.state.drift[set.body] =
