@@ -14,18 +14,22 @@ Grip grip_of(std::int64_t element, const Stencil& sum) {
 
 Grip grip_of(const HeldSum& sum) {
   Grip grip = grip_of(sum.element, sum.stencil);
-  grip.values = {sum.rest.x(), sum.rest.y(), sum.rest.z(), sum.total, sum.axis.x(), sum.axis.y(), sum.axis.z()};
+  for (std::size_t k = 0; k < sum.edge.rows.size(); ++k) grip.vertices[k].weights[1] = sum.edge.weights[k];
+  grip.values = {sum.rest, sum.total, sum.axis.x(), sum.axis.y(), sum.axis.z()};
   return grip;
 }
 
 HeldAim aim_of(const Grip& grip) {
   const auto& v = grip.values;
-  return {Vec3(v[0], v[1], v[2]), v[3], Vec3(v[4], v[5], v[6])};
+  return {v[0], v[1], Vec3(v[2], v[3], v[4])};
 }
 
 HeldSum held_sum_of(const Grip& grip) {
-  HeldSum sum{aim_of(grip), {grip.rows, {}}, grip.element};
-  for (const Grip::Vertex& vertex : grip.vertices) sum.stencil.weights.push_back(vertex.weights[0]);
+  HeldSum sum{aim_of(grip), {grip.rows, {}}, {grip.rows, {}}, grip.element};
+  for (const Grip::Vertex& vertex : grip.vertices) {
+    sum.stencil.weights.push_back(vertex.weights[0]);
+    sum.edge.weights.push_back(vertex.weights[1]);
+  }
   return sum;
 }
 

@@ -112,7 +112,9 @@ void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const V
     const bool is_right = other.cross(a * nearest).norm() < right_angle * other.norm() * (a * nearest).norm();
     const Vec2 across = is_right ? Vec2(site.other_side * (other.dot(mirror) / other.squaredNorm())) : nearest;
     const Real size = a.norm() / (a * nearest).norm();
-    StencilSum slope;
+    StencilSum slope, edge;
+    edge.add(Vec2(-mirror.dot(a.col(1)), mirror.dot(a.col(0))), site.tangents);
+    edge.add(Vec2::Zero(), site.turns);
     if (site.turns[0].rows.empty()) slope.add(size * across, site.tangents);
     else {  // the change of that slope along the edge
       const Eigen::Matrix<Real, 3, 2> change = columns_of(site.turns, positions);
@@ -121,6 +123,7 @@ void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const V
       slope.add(size * (inverse * (change.transpose() * mirror - (mixed + mixed.transpose()) * across)), site.tangents);
     }
     site.slope = slope.sum();
+    site.edge = edge.sum();
   }
 }
 
@@ -128,10 +131,12 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
                                const VertexValues& positions) {
   std::vector<HeldSum> sums;
   for (const Site& site : sites) {
-    const auto add = [&](const Stencil& stencil, const Vec3& axis) {
+    const auto add = [&](const Stencil& stencil, const Vec3& axis, const Stencil& edge = {}) {
       if (stencil.rows.empty()) return;
       const Real total = std::accumulate(stencil.weights.begin(), stencil.weights.end(), 0.0);
-      sums.push_back({{stencil.of(positions), std::round(total), axis}, stencil, site.element});
+      HeldSum sum{{0, std::round(total), axis}, stencil, edge, site.element};
+      sum.rest = sum.direction({}, edge.of(positions)).dot(stencil.of(positions));
+      sums.push_back(std::move(sum));
     };
     const bool has_slope = !site.slope.rows.empty();
     if (settings.hold == Hold::symmetry) {
@@ -139,6 +144,12 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
       const Vec3& m = settings.mirror;
       add(site.place, m);
       if (!has_slope) continue;
+      if (!site.edge.rows.empty()) {
+        // No shear along the edge is a natural condition; held at each vertex it locks.
+        WEFT_ENSURE(site.edge.rows == site.slope.rows);
+        add(site.slope, m, site.edge);
+        continue;
+      }
       const Vec3 along = m.unitOrthogonal();
       add(site.slope, along);
       add(site.slope, m.cross(along));
@@ -166,10 +177,10 @@ void Handle::append(Real time, ConstraintRows& rows) const {
   if (!holds_to(time)) return;
   const RigidState state = motion_.at(time);
   for (const HeldSum& c : conditions_) {
-    const Vec3 axis = state.rotation * c.axis;
+    const Vec3 direction = c.direction(state, c.edge.of(positions_));
     for (std::size_t k = 0; k < c.stencil.rows.size(); ++k)
-      rows.add(freedoms_.at(block_, c.stencil.rows[k]), c.stencil.weights[k] * axis);
-    rows.close(axis.dot(c.goal(state) - c.stencil.of(positions_)));
+      rows.add(freedoms_.at(block_, c.stencil.rows[k]), c.stencil.weights[k] * direction);
+    rows.close(c.goal(direction, state) - direction.dot(c.stencil.of(positions_)));
   }
 }
 
@@ -181,7 +192,7 @@ Reaction Handle::reaction(std::span<const Real> forces, const Motion& motion, co
   for (std::size_t i = 0; i < forces.size(); ++i) {
     const HeldSum& c = conditions_[i];
     const Vec3 now = c.stencil.of(positions_) + c.stencil.of(u);
-    const Vec3 along = forces[i] * (state.rotation * c.axis);
+    const Vec3 along = forces[i] * c.direction(state, c.edge.of(positions_));
     sum.force += c.total * along;
     sum.torque += (now - c.total * about).cross(along);
   }

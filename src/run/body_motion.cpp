@@ -107,7 +107,7 @@ bool BodyMotion::wants_another_pass(Real dt, int passes, bool is_hit, std::span<
     sums[2] += (round_off * mass[q] / dt * v[q]).squaredNorm();
   }
   const int most = is_hit ? most_passes_of_hits : most_passes_on_layers;
-  if (!may_repeat() || (passes >= most && !is_implicit())) return false;
+  if (!may_repeat() || (passes >= most && !is_implicit() && !is_hit)) return false;
   comm_.sum(std::span(sums));
   const auto is_settled_to = [&](Real share) { return sums[0] <= share * share * sums[1] + sums[2]; };
   const Real tolerance = contact_passes_->tolerance * (is_hit ? tolerance_of_hits : 1);

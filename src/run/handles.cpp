@@ -174,7 +174,7 @@ void GridHolds::for_each_sum(Real time, Visit&& visit) const {
     const RigidState state = hold->motion.at(time);
     for (const Grip& grip : body.grips(handle.list)) {
       const HeldAim aim = aim_of(grip);
-      visit(Held{{h, aim, grip.sum(x), state.rotation * aim.axis}, grip, state});
+      visit(Held{{h, aim, grip.sum(x), aim.direction(state, grip.sum(x, 1))}, grip, state});
     }
   }
 }

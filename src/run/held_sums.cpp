@@ -171,6 +171,7 @@ void HeldSums::take(std::span<const Holding> holding) {
   held_.clear();
   bundles_.clear();
   points_.clear();
+  edges_.clear();
   rows_.clear();
   bodies_.clear();
   for (const auto& [h, cut] : holding) {
@@ -195,11 +196,14 @@ void HeldSums::add(std::size_t handle, const Grip& grip) {
       rows_.push_back(grip.rows[k]);
     }
     points_.push_back({static_cast<std::uint32_t>(point), grip.vertices[k].weights[0]});
+    edges_.push_back(grip.vertices[k].weights[1]);
   }
-  held_.push_back({{handle, aim_of(grip), {}, {}}, {}});
+  held_.push_back({{handle, aim_of(grip), {}, {}}, {}, {}});
   const Bundle bundle{{begin, points_.size()}, {c, c + 1}};
-  if (!bundles_.empty() && std::ranges::equal(points_of(bundle), points_of(bundles_.back()))) {
+  if (!bundles_.empty() && std::ranges::equal(points_of(bundle), points_of(bundles_.back())) &&
+      std::ranges::equal(edges_of(bundle), edges_of(bundles_.back()))) {
     points_.resize(begin);
+    edges_.resize(begin);
     bundles_.back().held.end = c + 1;
   } else bundles_.push_back(bundle);
 }
@@ -213,14 +217,17 @@ void HeldSums::begin_step() {
     }
   }
   for (const Bundle& bundle : bundles_) {
-    Vec3 x = Vec3::Zero(), v = Vec3::Zero();
-    for (const auto& [point, weight] : points_of(bundle)) {
+    Vec3 x = Vec3::Zero(), v = Vec3::Zero(), edge = Vec3::Zero();
+    for (std::size_t k = bundle.points.begin; k < bundle.points.end; ++k) {
+      const auto& [point, weight] = points_[k];
       x += weight * x_[point];
       v += weight * v_[point];
+      edge += edges_[k] * x_[point];
     }
     for (std::size_t c = bundle.held.begin; c < bundle.held.end; ++c) {
       held_[c].x = x;
       held_[c].v = v;
+      held_[c].edge = edge;
     }
   }
 }
@@ -324,7 +331,7 @@ void HeldSums::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::
   std::vector<RigidState> states;
   for (const GridHandle& handle : scene_.handles)
     states.push_back(handle.hold() ? handle.hold()->motion.at(time + dt) : RigidState{});
-  for (Held& held : held_) held.axis = states[held.handle].rotation * held.aim.axis;
+  for (Held& held : held_) held.axis = held.aim.direction(states[held.handle], held.edge);
 
   look_at_nodes(time + dt / 2, map, layer);
   std::vector<Real> wanted(count);

@@ -114,9 +114,10 @@ class HeldSums {
     Range points;
   };
   struct Held : PrescribedSum {
-    Vec3 v;  ///< Of the sum when the step begins [m/s].
+    Vec3 v;     ///< Of the sum when the step begins [m/s].
+    Vec3 edge;  ///< That it follows, then; zero: none.
   };
-  /// The same sum of `points_`, along the axes of some of `held_`.
+  /// The same sum of `points_`, along the axes of some of `held_`, and the same edge.
   struct Bundle {
     Range points, held;
   };
@@ -129,6 +130,9 @@ class HeldSums {
 
   std::span<const NodesAround::Weighted> points_of(const Bundle& bundle) const {
     return std::span(points_).subspan(bundle.points.begin, bundle.points.end - bundle.points.begin);
+  }
+  std::span<const Real> edges_of(const Bundle& bundle) const {
+    return std::span(edges_).subspan(bundle.points.begin, bundle.points.end - bundle.points.begin);
   }
   std::vector<Holding> holding(Real time) const;
   void take(std::span<const Holding> holding);
@@ -148,6 +152,7 @@ class HeldSums {
   std::vector<Held> held_;
   std::vector<Bundle> bundles_;
   std::vector<NodesAround::Weighted> points_;  ///< Of bundles, one after another.
+  std::vector<Real> edges_;                    ///< Their weights in edges that bundles follow.
   std::vector<std::int32_t> rows_;             ///< Of points that sums are made of, body by body;
   std::vector<PointsOf> bodies_;
   std::vector<Vec3> x_, v_;                 ///< where they are when the step begins.

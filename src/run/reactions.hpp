@@ -16,10 +16,10 @@ struct PrescribedSum {
   std::size_t handle;
   HeldAim aim;
   Vec3 x;     ///< The sum when the step begins [m].
-  Vec3 axis;  ///< When it ends.
+  Vec3 axis;  ///< Its direction when it ends, by the edge when it begins.
 
   /// How far it is to come along the axis; state: of the handle when the step ends [m].
-  Real change(const RigidState& state) const { return axis.dot(aim.goal(state) - x); }
+  Real change(const RigidState& state) const { return aim.goal(axis, state) - axis.dot(x); }
   /// What an impulse along the axis gives to the body, about the centre of the handle. speed: of the sum along the
   /// axis, for the work [m/s].
   void add_to(Impulse& given, const RigidState& state, Real along, Real speed) const;

@@ -2,9 +2,7 @@
 
 #include "scene/point_handles.hpp"
 #include "weft/base/check.hpp"
-#include "weft/base/log.hpp"
 #include "weft/deck/layers.hpp"
-#include "weft/math/svd.hpp"
 #include "weft/scene/catalogue.hpp"
 #include "weft/scene/shells.hpp"
 
@@ -79,39 +77,11 @@ void HandleBuilder::add_roots(const StrandDeck& strand, const Wall& wall) {
   finish(sites);
 }
 
-namespace {
-
-/// Whether the normals of faces span space: the surface curves both ways, or is folded along lines that cross.
-bool curves_both_ways(const ControlMesh& mesh) {
-  constexpr Real least = 1e-3;
-  Mat3 spread = Mat3::Zero();
-  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
-    const auto at = [&](int corner) { return mesh.points[mesh.faces[f][corner]]; };
-    const Vec3 normal = (at(1) - at(0)).cross(at(2) - at(0));
-    if (!normal.isZero()) spread += normal * normal.transpose() / normal.norm();
-  }
-  return symmetric_eigen(spread).values.minCoeff() > least * spread.trace();
-}
-
-/// Planes of symmetry keep slopes at each vertex, which locks triangles of thin shells.
-void warn_of_symmetry(const HandleDeck& deck, const ControlMesh& mesh) {
-  if (mesh.sides() == 3 && curves_both_ways(mesh))
-    log_warning(fmt::format(
-        "{}: planes of symmetry make thin shells of triangles that curve both ways too stiff, by a third with 16 faces "
-        "along a quarter of radius / thickness 250. Expected: quads; or, where it turns little, \"keep: clamp\" with "
-        "axes along the normal.",
-        deck.location.text));
-}
-
-}  // namespace
-
 void HandleBuilder::take(const HoldDeck& deck) {
   const HandleSettings settings = hold_settings(deck);
   std::vector<Site> sites = selection_->held(comm_, mesh_->sites(share_), deck);
-  if (deck.keep == Hold::symmetry) {
-    if (const ControlMesh* mesh = mesh_->control_mesh()) warn_of_symmetry(*deck_, *mesh);
+  if (deck.keep == Hold::symmetry)
     turn_slopes(sites, settings.mirror, mesh_->rest_positions().held(), deck_->location.text);
-  }
   std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
   if (deck_->vertices.empty()) {
     const std::vector<Sample> all = mesh_->side_samples(share_);

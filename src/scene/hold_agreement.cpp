@@ -23,22 +23,22 @@ void HoldAgreement::add(const HandleDeck& handle, std::span<const Site> sites, c
     for (const HeldSum& sum : held_sums(std::span(&site, 1), settings, positions)) {
       if (sum.total == 0) continue;  // a slope
       std::vector<Prescribed>& of_point = by_point_[{handle.body, site.point}];
-      const Prescribed here{handle.name, settings.motion, until, sum};
+      const Prescribed here{handle.name, settings.motion, until, sum.stencil.of(positions), sum.axis};
       for (const Prescribed& other : of_point) require_agreement(handle, here, other);
       of_point.push_back(here);
     }
 }
 
 void HoldAgreement::require_agreement(const HandleDeck& handle, const Prescribed& one, const Prescribed& other) const {
-  if ((one.aim.rest - other.aim.rest).norm() > round_off * size_) return;
+  if ((one.rest - other.rest).norm() > round_off * size_) return;
   const Real end = std::min({deck_.time.end, one.until, other.until});
   Real gap = 0, at = 0;  // the largest, and when
   for (int look = 1; look <= looks; ++look) {
     const Real time = end * look / looks;
     const RigidState here = one.motion.at(time), there = other.motion.at(time);
-    const Vec3 axis = here.rotation * one.aim.axis;
-    if (std::abs(axis.dot(there.rotation * other.aim.axis)) <= 1 - round_off) continue;
-    const Real apart = std::abs(axis.dot(one.aim.goal(here) - other.aim.goal(there)));
+    const Vec3 axis = here.rotation * one.axis;
+    if (std::abs(axis.dot(there.rotation * other.axis)) <= 1 - round_off) continue;
+    const Real apart = std::abs(axis.dot(here.to_world(one.rest) - there.to_world(other.rest)));
     if (apart > gap) gap = apart, at = time;
   }
   require(gap <= round_off * size_, ExitCode::deck,

@@ -26,8 +26,8 @@ class HoldAgreement {
   struct Prescribed {
     std::string handle;
     RigidMotion motion;
-    Real until;  ///< [s].
-    HeldAim aim;
+    Real until;       ///< [s].
+    Vec3 rest, axis;  ///< Where, and along what; unit.
   };
   void require_agreement(const HandleDeck& handle, const Prescribed& one, const Prescribed& other) const;
 

@@ -36,33 +36,45 @@ handles:
 probes: [{{name: corner, body: strip, nearest: {{point: {end[0]}, field: displacement_z}}}}]
 """, f"{name}.yaml")
 
-    def test_planes_of_symmetry_of_triangles_that_curve_both_ways_are_named(self):
-        def quarter(name, curve, faces_of):
-            """Of a cap or a roof over 0.5 x 0.5, 4 faces a side."""
-            across = [(0.125 * i, 0.125 * j) for j in range(5) for i in range(5)]
-            squares = [(5 * j + i + 1, 5 * j + i + 2, 5 * j + i + 7, 5 * j + i + 6) for j in range(4) for i in range(4)]
-            (self.folder / f"{name}.obj").write_text(
-                "".join(f"v {x} {y} {curve(x, y)}\n" for x, y in across)
+    def test_a_quarter_of_a_pinched_hemisphere_is_as_soft_in_triangles_as_in_quads(self):
+        # MacNeal and Harder 1985, a hole of 18 degrees and R / t = 250: 0.0935 m for two newtons on the whole. Held
+        # in the surface too, slopes in the planes of symmetry leave 0.64 of it with 16 triangles a side.
+        n, radius = 16, 10
+
+        def quarter(faces_of):
+            angles = [(90 * i / n, 72 * j / n) for j in range(n + 1) for i in range(n + 1)]
+            places = [(radius * math.cos(math.radians(up)) * math.cos(math.radians(around)),
+                       radius * math.cos(math.radians(up)) * math.sin(math.radians(around)),
+                       radius * math.sin(math.radians(up))) for around, up in angles]
+            squares = [((n + 1) * j + i + 1, (n + 1) * j + i + 2, (n + 1) * (j + 1) + i + 2, (n + 1) * (j + 1) + i + 1)
+                       for j in range(n) for i in range(n)]
+            (self.folder / "quarter.obj").write_text(
+                "".join(f"v {x} {y} {z}\n" for x, y, z in places)
                 + "".join(f"f {' '.join(map(str, face))}\n" for square in squares for face in faces_of(square)))
-            return self.deck(f"""
+            return self.deck("""
 weft: 1
-time: {{end: 1, frame_interval: 1, scheme: static}}
-materials: {{steel: {{law: stvk_hencky, density: 1, youngs_modulus: 1e9, poisson_ratio: 0.3}}}}
-bodies: [{{name: cap, kind: shell, material: steel, thickness: 0.005, mesh: {{file: {{path: {name}.obj}}}}}}]
+domain: {gravity: [0, 0, 0]}
+time: {scheme: static, end: 1, frame_interval: 1}
+loading: {steps: 1}
+materials: {steel: {law: stvk_hencky, density: 1, youngs_modulus: 6.825e7, poisson_ratio: 0.3}}
+bodies: [{name: cap, kind: shell, material: steel, thickness: 0.04, mesh: {file: {path: quarter.obj}}}]
 handles:
-  - {{name: plane, body: cap, where: {{box: {{lower: [-0.01, -1, -1], upper: [0.01, 1, 1]}}}},
-     hold: {{keep: symmetry, normal: [1, 0, 0]}}}}
+  - {name: at_y, body: cap, where: {box: {lower: [-1, -1e-4, -1], upper: [11, 1e-4, 11]}},
+     hold: {keep: symmetry, normal: [0, 1, 0]}}
+  - {name: at_x, body: cap, where: {box: {lower: [-1e-4, -1, -1], upper: [1e-4, 11, 11]}},
+     hold: {keep: symmetry, normal: [1, 0, 0]}}
+  - {name: height, body: cap, where: {sphere: {center: [10, 0, 0], radius: 0.01}}, hold: {axes: [z]}}
+  - {name: pull, body: cap, where: {sphere: {center: [10, 0, 0], radius: 0.01}}, force: {total: [1e-3, 0, 0]}}
+  - {name: push, body: cap, where: {sphere: {center: [0, 10, 0], radius: 0.01}}, force: {total: [0, -1e-3, 0]}}
+probes: [{name: pulled, body: cap, nearest: {point: [10, 0, 0], field: displacement_x}}]
 """)
 
-        cut = lambda square: (square[:3], (square[0], square[2], square[3]))
-        both, one = (lambda x, y: -0.4 * (x * x + y * y)), (lambda x, y: -0.4 * x * x)
-        whole = lambda square: (square,)
-        for name, curve, faces_of, is_named in (("cap", both, cut, True), ("quads", both, whole, False),
-                                                ("roof", one, cut, False)):
-            done = weft("check", quarter(name, curve, faces_of), folder=self.folder)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            words = "handles.plane: planes of symmetry make thin shells of triangles that curve both ways too stiff"
-            self.assertEqual(words in done.stdout + done.stderr, is_named, name)
+        whole, cut = lambda square: (square,), lambda square: (square[:3], (square[0], square[2], square[3]))
+        found = {name: [numbers(self.run_deck(quarter(faces_of), f"{name}_{ranks}", ranks=ranks))[-1]["pulled"]
+                        for ranks in (1, 3)] for name, faces_of in (("quads", whole), ("triangles", cut))}
+        for name, tolerance in (("quads", 0.005), ("triangles", 0.015)):
+            self.assertAlmostEqual(found[name][0] / 0.0935e-3, 1, delta=tolerance, msg=name)
+            self.assertAlmostEqual(found[name][1] / found[name][0], 1, delta=1e-8, msg=name)
 
     def test_slopes_are_kept_of_shells_alone(self):
         sheet = """

@@ -38,7 +38,7 @@ inline bool precedes(const Grip& a, const Grip& b) {
 /// A weighted sum over vertices.
 Grip grip_of(std::int64_t element, const Stencil& sum);
 
-/// A sum over vertices that is held; `held_sum_of` has it over rows.
+/// A sum over vertices that is held, the second weights those of an edge; `held_sum_of` has it over rows.
 Grip grip_of(const HeldSum& sum);
 HeldAim aim_of(const Grip& grip);
 HeldSum held_sum_of(const Grip& grip);

@@ -41,7 +41,7 @@ std::vector<Site> sites_in(const Sites& sites, const Selection& selection);
 std::vector<Site> vertices_in(const Sites& sites, const Selection& selection);
 
 /// Turns the slopes of sites to the direction along the surface that is closest to the normal of a plane of symmetry
-/// (unit). Sides whose lines all stand square on the plane keep theirs, which hold the slope along all of the edge.
+/// (unit), and adds their edges. Sides whose lines all stand square on the plane keep theirs, without edges.
 /// Throws Error(deck), its text starting with `place`, if the surface does not cross the plane there.
 void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const Vec3> positions,
                  const std::string& place);
@@ -62,16 +62,24 @@ struct HandleSettings {
 /// Where a rigid motion takes a weighted sum of positions: a position or a difference of positions, along one
 /// direction.
 struct HeldAim {
-  Vec3 rest;   ///< The sum at rest [m].
+  Real rest;   ///< The sum at rest, along the direction [m].
   Real total;  ///< Sum of its weights: 1 for a position, 0 for a difference.
   Vec3 axis;   ///< Unit, at rest; turns with the handle.
 
-  Vec3 goal(const RigidState& state) const { return state.rotation * rest + total * state.translation; }
+  /// The axis, or the normal of an edge that lies across it, unless that is zero; unit.
+  Vec3 direction(const RigidState& state, const Vec3& edge) const {
+    const Vec3 turned = state.rotation * axis;
+    return edge.isZero(0) ? turned : turned.cross(edge).normalized();
+  }
+  Real goal(const Vec3& direction, const RigidState& state) const {
+    return rest + total * direction.dot(state.translation);
+  }
 };
 
-/// Keeps axis . sum_k w_k x_k at its aim.
+/// Keeps direction . sum_k w_k x_k at its aim.
 struct HeldSum : HeldAim {
   Stencil stencil;
+  Stencil edge;          ///< Tangent of an edge that the direction follows, over the same rows; or nothing.
   std::int64_t element;  ///< As of the site.
 };
 

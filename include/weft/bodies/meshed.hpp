@@ -60,9 +60,11 @@ struct SegmentEnd {
 /// Where the material can be held; stencils go over all control points of the body. On a boundary also its slope and
 /// curvature across: the first and second difference of the control points on a line across it, for each face.
 struct Site {
-  Stencil place;  ///< Weights sum to one; empty where the slope alone is held.
-  Stencil slope;  ///< Towards the inside [m per face], weights sum to zero; empty inside the body and for bodies
-                  ///< without bending.
+  Stencil place;   ///< Weights sum to one; empty where the slope alone is held.
+  Stencil slope;   ///< Towards the inside [m per face], weights sum to zero; empty inside the body and for bodies
+                   ///< without bending.
+  Stencil edge{};  ///< In a plane of symmetry, over the rows of the slope: the tangent in the plane [m]. Empty: lines
+                   ///< hold the slope along all of the edge.
   std::array<Stencil, 2> tangents{};  ///< Of the limit surface at the vertex, any two [m], where there is a slope.
   std::array<Stencil, 2> turns{};     ///< Beyond the end of a side: how those of the last vertex change along its edge.
   Vec2 other_side = Vec2::Zero();     ///< At and beyond the end of a side, in those tangents: the direction of the side

@@ -181,6 +181,29 @@ TEST(HandleTest, SymmetryAllowsMirrorImagesOnly) {
   }
 }
 
+TEST(HandleTest, SlopeAtAFollowedEdgeIsHeldAlongThePresentNormal) {
+  Body body;
+  Site site;  // the plane of symmetry is y z, the edge lies along y
+  site.slope = {{0, 1, 2, 3}, {-1, 0, 1, 0}};
+  site.edge = {{0, 1, 2, 3}, {0, -1, 0, 1}};
+  body.positions = {{0, 0, 0}, {0, 0, 0}, {0.1, 0.003, 0.002}, {0, 0.2, 0}};
+  const Handle handle = body.handle(std::vector{site}, {.hold = Hold::symmetry, .mirror = {1, 0, 0}, .motion = {}});
+  const auto u = body.motion.u.points(0);
+  EXPECT_EQ(handle.conditions(), 1U);
+  u[2] = {0.05, 0.04, 0};
+  EXPECT_LE(body.gap(handle, 0), 1e-16);
+  u[2] = {0, 0, 0.01};
+  EXPECT_NEAR(body.gap(handle, 0), 0.01, 1e-16);
+  // After a quarter of a turn about x the slope may move along z, and keeps its angle.
+  u[2] = Vec3::Zero();
+  body.positions = {{0, 0, 0}, {0, 0, 0}, {0.1, -0.002, 0.003}, {0, 0, 0.2}};
+  EXPECT_LE(body.gap(handle, 0), 1e-16);
+  u[2] = {0, 0, 0.01};
+  EXPECT_LE(body.gap(handle, 0), 1e-16);
+  u[2] = {0, 0.01, 0};
+  EXPECT_NEAR(body.gap(handle, 0), 0.01, 1e-16);
+}
+
 TEST(HandleTest, ReactionIsForceAndTorqueOfWhatTheConditionsDo) {
   Body body;
   const std::vector<Site> sites{body.edge()};

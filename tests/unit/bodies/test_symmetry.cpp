@@ -26,10 +26,11 @@ void hold(LinearProblem& p, HandleSettings settings, Where&& where) {
   ASSERT_FALSE(chosen.empty());
   if (settings.hold == Hold::symmetry) turn_slopes(chosen, settings.mirror, p.mesh.points, "test");
   for (const HeldSum& sum : held_sums(chosen, settings, p.mesh.points)) {
+    const Vec3 along = sum.direction({}, sum.edge.of(p.mesh.points));
     Conditions::Row row;
     for (std::size_t k = 0; k < sum.stencil.rows.size(); ++k)
       for (int c = 0; c < 3; ++c)
-        if (sum.axis[c] != 0) row[3 * sum.stencil.rows[k] + c] += sum.stencil.weights[k] * sum.axis[c];
+        if (along[c] != 0) row[3 * sum.stencil.rows[k] + c] += sum.stencil.weights[k] * along[c];
     p.conditions.add(row);
   }
 }

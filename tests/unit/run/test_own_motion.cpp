@@ -87,8 +87,8 @@ TEST(OwnMotionTest, HoldsAreMetToRoundOffOfTheSizeOfTheBodyAndLetGoInTime) {
       std::int64_t count = 0;
       for (const Grip& grip : plate.grips(stage.scene.handles[0].list)) {
         const HeldSum sum = held_sum_of(grip);
-        const Vec3 axis = aim.rotation * sum.axis;
-        EXPECT_LT(std::abs(axis.dot(sum.goal(aim) - grip.sum(x))), 1e-11) << scheme << " " << keep;
+        const Vec3 axis = sum.direction(aim, sum.edge.of(x));
+        EXPECT_LT(std::abs(sum.goal(axis, aim) - axis.dot(grip.sum(x))), 1e-11) << scheme << " " << keep;
         ++count;
       }
       EXPECT_GT(stage.comm.sum(count), 10);

@@ -217,9 +217,9 @@ TEST(ShellHandlesTest, ClampLeadsPlaceAndSlope) {
   Real largest = 0;
   for (const Grip& grip : body.grips(stage.scene.handles[0].list)) {
     const HeldAim aim = aim_of(grip);
-    const Vec3 gap = grip.sum(body.points().get<Position>()) - aim.goal(state);
+    const Vec3 along = aim.direction(state, Vec3::Zero());
     slopes += aim.total == 0 ? 1 : 0;
-    largest = std::max(largest, std::abs((state.rotation * aim.axis).dot(gap)));
+    largest = std::max(largest, std::abs(aim.goal(along, state) - along.dot(grip.sum(body.points().get<Position>()))));
   }
   EXPECT_EQ(stage.comm.sum(slopes), 7);  // five lines across the edge, and one beyond each end
   EXPECT_LT(largest, 1e-10 * 0.05);
@@ -254,6 +254,40 @@ TEST(ShellHandlesTest, SymmetryKeepsAnEdgeInItsPlaneAndSquareToIt) {
   EXPECT_LT(farthest, 1e-10 * 0.05);
   EXPECT_LT(steepest, 1e-10 * 0.05);
   EXPECT_GT(highest, 1e-3) << "the edge is free to move in the plane";
+}
+
+TEST(ShellHandlesTest, SymmetryOfTrianglesKeepsThePresentNormalInThePlane) {
+  const std::string file = ::testing::TempDir() + "mirrored_triangles.obj";
+  if (Comm::world().is_root()) {
+    std::ofstream out(file);
+    for (int j = 0; j <= 4; ++j)
+      for (int i = 0; i <= 12; ++i) out << "v " << 0.05 * i << " " << 0.05 * j << " 0\n";
+    for (int j = 0; j < 4; ++j)
+      for (int i = 0; i < 12; ++i) {
+        const int a = 13 * j + i + 1;
+        out << "f " << a << " " << a + 1 << " " << a + 13 << "\nf " << a + 1 << " " << a + 14 << " " << a + 13 << "\n";
+      }
+  }
+  Comm::world().barrier();
+  Stage stage(deck("stvk_hencky", "[0, 0, 20]",
+                   shell("strip", "mesh: {file: {path: " + file + "}}") + "handles:\n  - {name: mirror, body: strip, " +
+                       at_left + "hold: {keep: symmetry, normal: [1, 0, 0]}}\n" + "  - {name: pull, body: strip, " +
+                       at_right + "edge_force: {per_length: [1, 0, 2], amplitude: [{time: 0, factor: 1}]}}\n"));
+  stage.steps(80);
+  const auto x = body_of(stage).points().get<Position>();
+  std::int64_t slopes = 0;
+  Real steepest = 0, farthest = 0;
+  for (const Grip& grip : body_of(stage).grips(stage.scene.handles[0].list)) {
+    const HeldAim aim = aim_of(grip);
+    const Vec3 sum = grip.sum(x), edge = grip.sum(x, 1);
+    if (aim.total == 0) {
+      ++slopes;
+      steepest = std::max(steepest, std::abs(aim.direction({}, edge).dot(sum)) / sum.norm());
+    } else farthest = std::max(farthest, std::abs(sum.x()));
+  }
+  EXPECT_EQ(stage.comm.sum(slopes), 7);  // at five vertices, and the twist at both ends
+  EXPECT_LT(stage.comm.max(farthest), 1e-10 * 0.05);
+  EXPECT_LT(stage.comm.max(steepest), 1e-5) << "of the normal when the step began";
 }
 
 TEST(ShellHandlesTest, EdgeMomentTurnsWithoutPushing) {
