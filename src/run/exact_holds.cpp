@@ -30,13 +30,31 @@ ExactHolds::ExactHolds(const Comm& comm, const Freedoms& freedoms, std::vector<R
   for (const Vec3& n : number.points(0)) numbers_.push_back(static_cast<std::int64_t>(n[0]));
 }
 
+void ExactHolds::take(const ConstraintRows& rows) {
+  if (!comm_.any(rows.freedom != held_.freedom || rows.weight != held_.weight || rows.begin != held_.begin)) return;
+  conditions_.take(rows, {comm_.offset(static_cast<std::int64_t>(mass_.size())), mass_.size(),
+                          [this](std::int32_t freedom) { return numbers_[static_cast<std::size_t>(freedom / 3)]; }});
+  schur_.factor([this](std::size_t r) { return Mat3(Mat3::Identity() / mass_[r]); });
+  held_ = rows;
+}
+
+void ExactHolds::add_own(const std::vector<Real>& lambda, std::vector<Real>& sums) const {
+  const auto mine = conditions_.own(lambda);
+  for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += mine[c];
+}
+
+std::vector<Real> ExactHolds::bear(const ConstraintRows& rows, std::span<Vec3> forces) {
+  take(rows);
+  std::vector<Real> balancing(rows.count(), 0.0);
+  if (!conditions_.any()) return balancing;
+  std::vector<Real> lambda = schur_.solve(conditions_.sums([&](std::size_t r) { return Vec3(-forces[r] / mass_[r]); }));
+  conditions_.spread(lambda, [&](std::size_t r, const Vec3& force) { forces[r] += force; });
+  add_own(lambda, balancing);
+  return balancing;
+}
+
 std::vector<Real> ExactHolds::meet(const ConstraintRows& rows, Real h, std::span<const Vec3> u, std::span<Vec3> v) {
-  if (comm_.any(rows.freedom != held_.freedom || rows.weight != held_.weight || rows.begin != held_.begin)) {
-    conditions_.take(rows, {comm_.offset(static_cast<std::int64_t>(mass_.size())), mass_.size(),
-                            [this](std::int32_t freedom) { return numbers_[static_cast<std::size_t>(freedom / 3)]; }});
-    schur_.factor([this](std::size_t r) { return Mat3(Mat3::Identity() / mass_[r]); });
-    held_ = rows;
-  }
+  take(rows);
   std::vector<Real> impulses(rows.count(), 0.0);
   if (!conditions_.any()) return impulses;
   const std::vector<Real> target = conditions_.from_all_ranks(rows.target);
@@ -51,8 +69,7 @@ std::vector<Real> ExactHolds::meet(const ConstraintRows& rows, Real h, std::span
     if (most <= largest_share_missed * size_) break;
     const std::vector<Real> lambda = schur_.solve(change);
     conditions_.spread(lambda, [&](std::size_t r, const Vec3& impulse) { v[r] += impulse / mass_[r]; });
-    const auto mine = conditions_.own(lambda);
-    for (std::size_t c = 0; c < impulses.size(); ++c) impulses[c] += mine[c];
+    add_own(lambda, impulses);
   }
   return impulses;
 }
@@ -83,12 +100,35 @@ void HeldVertices::renew() {
   if (!piece_ || piece_->cut != mesh().cut()) piece_ = std::make_unique<Piece>(comm_, scene_, mesh(), body_);
 }
 
+ConstraintRows HeldVertices::rows_at(Real time) {
+  piece_->motion.time = time;
+  ConstraintRows rows;
+  for (const VertexHold& hold : piece_->holds) hold.conditions->append(time, rows);
+  return rows;
+}
+
+std::span<const Vec3> HeldVertices::relieved(std::span<const Vec3> forces, Real time, Real dt) {
+  const Table& points = std::as_const(mesh()).points();
+  relieved_.assign(forces.begin(), forces.end());
+  of_elements_ = OfElements{rows_at(time + dt), {}, {}};
+  of_elements_->forces = piece_->exact.bear(of_elements_->rows, std::span(relieved_).first(points.owned()));
+  of_elements_->speeds = of_elements_->rows.sums(points.get<Velocity>());
+  return relieved_;
+}
+
+void HeldVertices::add_of_elements(Real dt, std::span<const Real> speeds_after, std::span<Impulse> impulses) const {
+  std::vector<Real> along = of_elements_->forces, mean_speeds = of_elements_->speeds;
+  for (std::size_t c = 0; c < along.size(); ++c) {
+    along[c] *= dt;
+    mean_speeds[c] = (mean_speeds[c] + speeds_after[c]) / 2;
+  }
+  add_reactions(piece_->holds, along, piece_->motion, mean_speeds, impulses);
+}
+
 void HeldVertices::correct(Real time, Real dt, std::span<Impulse> impulses) {
   MeshBody& body = mesh();
-  Motion& motion = piece_->motion;
-  motion.time = time + dt;
-  ConstraintRows rows;
-  for (const VertexHold& hold : piece_->holds) hold.conditions->append(motion.time, rows);
+  const ConstraintRows rows = of_elements_ ? of_elements_->rows : rows_at(time + dt);
+  const Motion& motion = piece_->motion;
   const auto v = body.points().get<Velocity>();
   std::vector<Real> mean_speeds = rows.sums(v);
   const std::vector<Real> by_all =
@@ -98,6 +138,7 @@ void HeldVertices::correct(Real time, Real dt, std::span<Impulse> impulses) {
   const std::vector<Real> after = rows.sums(v);
   for (std::size_t c = 0; c < after.size(); ++c) mean_speeds[c] = (mean_speeds[c] + after[c]) / 2;
   add_reactions(piece_->holds, by_all, motion, mean_speeds, impulses);
+  if (of_elements_) add_of_elements(dt, after, impulses);
   if (!borne_) return;
   std::vector<Vec3> pushed(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(body.points().owned()));
   for (std::size_t r = 0; r < pushed.size(); ++r) pushed[r] += (*borne_)[r];

@@ -26,8 +26,15 @@ class ExactHolds {
   /// Changes the velocities of owned points, so that the conditions of all ranks hold after h. Returns the impulses
   /// along those of this rank [N s]. Collective.
   std::vector<Real> meet(const ConstraintRows& rows, Real h, std::span<const Vec3> u, std::span<Vec3> v);
+  /// Takes from the forces on owned points what the conditions of all ranks do not let accelerate them. Returns the
+  /// forces along those of this rank that it is balanced by [N]. Collective.
+  std::vector<Real> bear(const ConstraintRows& rows, std::span<Vec3> forces);
 
  private:
+  void take(const ConstraintRows& rows);
+  /// Of this rank, from those of all.
+  void add_own(const std::vector<Real>& lambda, std::vector<Real>& sums) const;
+
   const Comm comm_;
   std::vector<Real> mass_;
   std::vector<std::int64_t> numbers_;  ///< Of owned and ghost points among those of all ranks.
@@ -49,6 +56,9 @@ class HeldVertices {
   /// Rows of the vertices that holds are on, ghosts among them, ascending.
   std::span<const std::uint32_t> rows() const { return piece_->rows; }
   bool has(std::uint32_t row) const { return piece_->is_held[row]; }
+  /// The forces of elements on vertices without the part that holds bear in a step of dt from `time`: what acts on a
+  /// vertex that cannot give way moves no node. Collective.
+  std::span<const Vec3> relieved(std::span<const Vec3> forces, Real time, Real dt);
   /// What vertices take of the impulses of other layers in the step, over their mass, row by row [m/s]; none: nothing.
   void bear(std::optional<std::vector<Vec3>> borne) { borne_ = std::move(borne); }
   /// Changes the velocities that these vertices take in a step of dt from `time`; adds what handles give. Collective.
@@ -69,12 +79,24 @@ class HeldVertices {
   };
 
   MeshBody& mesh() const;
+  /// What holds bear of the forces of elements in a step, along the conditions of this rank.
+  struct OfElements {
+    ConstraintRows rows;
+    std::vector<Real> forces;  ///< [N].
+    std::vector<Real> speeds;  ///< Of what is held, as the step begins [m/s].
+  };
+
+  /// The conditions at a time, at which the motion ends.
+  ConstraintRows rows_at(Real time);
+  void add_of_elements(Real dt, std::span<const Real> speeds_after, std::span<Impulse> impulses) const;
 
   const Comm comm_;
   const Scene& scene_;
   std::size_t body_;
   std::unique_ptr<Piece> piece_;
   std::optional<std::vector<Vec3>> borne_;
+  std::vector<Vec3> relieved_;  ///< Forces, row by row [N].
+  std::optional<OfElements> of_elements_;
 };
 
 }  // namespace weft

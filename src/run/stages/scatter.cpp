@@ -23,6 +23,14 @@ void scatter_set(StepContext& step, std::size_t s) {
                                 RowsAhead(visited.points->points()));
     return;
   }
+  std::span<const Vec3> forces_on_points;
+  if (with_forces && set.is_matter()) {
+    forces_on_points = set.forces();
+    if (visited.held != nullptr) {
+      visited.held->renew();
+      forces_on_points = visited.held->relieved(forces_on_points, step.state.time, step.dt());
+    }
+  }
   LawClock clock;
   const Respond respond = [&](ChunkRows rows, const ChunkForces& forces) {
     clock.measure(rows.size(), [&] { set.respond(rows, forces); });
@@ -30,18 +38,18 @@ void scatter_set(StepContext& step, std::size_t s) {
   // What these give to nodes is known apart: a change from the velocity of all would not keep the momentum of all.
   if (visited.follows != nullptr || visited.keeps_motion) {
     const bool has_stress = with_forces && set.is_matter();
-    scatter_apart(layer.settings.transfer, step.bins[s],
-                  {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(),
-                   has_stress ? set.forces() : std::span<const Vec3>()},
-                  has_stress ? respond : Respond(), step.dt(), layer.nodes.get<NodeInertia>(),
-                  layer.nodes.get<NodeGiven>(), RowsAhead(visited.points->points()));
+    scatter_apart(
+        layer.settings.transfer, step.bins[s],
+        {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(), forces_on_points},
+        has_stress ? respond : Respond(), step.dt(), layer.nodes.get<NodeInertia>(), layer.nodes.get<NodeGiven>(),
+        RowsAhead(visited.points->points()));
     step.timers.move(clock.seconds(), "scatter", "law");
     return;
   }
   scatter(
       layer.settings.transfer, step.bins[s],
       {points.get<Position>(), visited.is_predicted ? points.get<TentativeVelocity>() : points.get<Velocity>(),
-       points.get<Affine>(), points.get<Mass>(), with_forces ? set.forces() : std::span<const Vec3>()},
+       points.get<Affine>(), points.get<Mass>(), forces_on_points},
       [&](ChunkRows rows, const ChunkForces& forces) {
         if (with_forces) respond(rows, forces);
         else std::fill(forces.A.begin(), forces.A.end(), Mat3::Zero());  // the solve has them
