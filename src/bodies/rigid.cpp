@@ -40,6 +40,7 @@ struct Surface {
     std::int32_t triangle;  ///< Of which it has a share of the area,
     Real share;             ///< none at a corner.
     Vec3 rest;              ///< [m]
+    std::int32_t corner;    ///< The point of the surface there; -1.
     Real thickness = 0;     ///< Behind it [m].
   };
   std::vector<Contact> contact;
@@ -152,19 +153,33 @@ class RigidBody final : public MeshBody {
     }
     return (corners[1] - corners[0]).cross(corners[2] - corners[0]) / 2;
   }
-  /// The forces on the points in a triangle, against its normal, over its area.
+  /// The forces on the points in a triangle, against its normal, over its area. That on a corner is shared by those
+  /// around which face the same way: F . n_t / sum_s A_s max(n_s . n_t, 0)^2.
   void draw_pressure(Picture& picture) const {
     const auto pressure = picture.fields.get<ContactPressure>();
     if (contact_points() == nullptr) return;
     const Table& contact = contact_points()->points();
     const auto forces = contact.get<ContactForce>();
     const auto by_walls = contact.has<WallForce>() ? contact.get<WallForce>() : std::span<const Vec3>();
+    std::vector<Vec3> at_corner(surface_->points.size(), Vec3::Zero());
     for (std::size_t q = 0; q < forces.size(); ++q) {
       const Surface::Contact& point = surface_->contact[q];
-      if (point.share == 0) continue;
       const Vec3 force = by_walls.empty() ? forces[q] : Vec3(forces[q] + by_walls[q]), area = area_of(point.triangle);
-      pressure[static_cast<std::size_t>(point.triangle)] -= force.dot(area) / area.squaredNorm();
+      if (point.corner >= 0) at_corner[static_cast<std::size_t>(point.corner)] = force;
+      else pressure[static_cast<std::size_t>(point.triangle)] -= force.dot(area) / area.squaredNorm();
     }
+    std::vector<std::vector<std::pair<std::size_t, Vec3>>> around(at_corner.size());  // triangles, and their areas
+    for (std::size_t t = 0; t < surface_->triangles.size(); ++t)
+      for (const std::int32_t v : surface_->triangles[t])
+        around[static_cast<std::size_t>(v)].emplace_back(t, area_of(static_cast<std::int32_t>(t)));
+    for (std::size_t v = 0; v < around.size(); ++v)
+      for (const auto& [t, area] : around[v]) {
+        const Vec3 n = area.stableNormalized();
+        Real alike = 0;
+        for (const auto& [s, other] : around[v])
+          if (const Real along = n.dot(other); along > 0) alike += along * along / other.stableNorm();
+        if (alike > 0) pressure[t] -= n.dot(at_corner[v]) / alike;
+      }
   }
 
   Real mass_;
@@ -264,7 +279,8 @@ class RigidSource final : public MeshSource {
       for (const Vec3& b : middles) {
         const Vec3 x =
             b[0] * vertex(triangle[0]).rest + b[1] * vertex(triangle[1]).rest + b[2] * vertex(triangle[2]).rest;
-        surface.contact.push_back({weights_at(rest_, x), 0.75 * mass * share, static_cast<std::int32_t>(t), share, x});
+        surface.contact.push_back(
+            {weights_at(rest_, x), 0.75 * mass * share, static_cast<std::int32_t>(t), share, x, -1});
       }
       for (const std::int32_t v : triangle) {
         at_corner[static_cast<std::size_t>(v)] += mass / 12;
@@ -273,7 +289,8 @@ class RigidSource final : public MeshSource {
     }
     for (std::size_t v = 0; v < at_corner.size(); ++v)
       if (at_corner[v] > 0)
-        surface.contact.push_back({surface.points[v].weights, at_corner[v], triangle_at[v], 0, surface.points[v].rest});
+        surface.contact.push_back({surface.points[v].weights, at_corner[v], triangle_at[v], 0, surface.points[v].rest,
+                                   static_cast<std::int32_t>(v)});
   }
 
   /// spacing: of contact points [m].

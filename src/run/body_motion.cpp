@@ -18,7 +18,7 @@ constexpr int most_passes_on_layers = 50, most_passes_of_hits = 200;
 /// Rebounds repeat what hits leave: these settle to this part of the tolerance.
 constexpr Real tolerance_of_hits = 0.1;
 constexpr Real round_off = 1e-12;
-/// Passes of an implicit body that still change forces by more than this part are no motion.
+/// Passes of an implicit body, or of a hit, that still change forces by more than this part are no motion.
 constexpr Real worst_share = 0.05;
 
 /// The vertices of a body, as contact with walls sees them.

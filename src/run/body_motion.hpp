@@ -58,7 +58,7 @@ class BodyMotion : public Predicts {
   bool wants_another_pass(Real dt, int passes, bool is_hit, std::span<const Vec3> by_layers);
   /// Whether passes end with this one at the latest, where rigid bodies hit one another or do not. Not collective.
   static bool is_last_pass(int passes);
-  /// Why the passes that were made are not enough, of an implicit body.
+  /// Why the passes that were made are not enough, of an implicit body or in a hit.
   const Refusal& refusal_of_passes() const { return refusal_of_passes_; }
   /// Whether it may want one in this step.
   bool may_repeat() const { return repeats_; }

@@ -4,7 +4,8 @@
 // A pass takes what nodes remember, Phi_k, and finds the change of their velocities that contact still asks for, z_k.
 // It is a step of projected gradients to x_k = Phi_k + m z_k / dt. The next one takes [Anderson 1965]
 //     Phi_{k+1} = x_k - sum_j s_j (x_{k-j+1} - x_{k-j}),   j = 1 .. window,                                     (17.4)
-// with the shares s that make |z_k - sum_j s_j (z_{k-j+1} - z_{k-j})|^2 least, |z|^2 = sum_i m_i z_i . z_i. Where z
+// with the shares s that make |z_k - sum_j s_j (z_{k-j+1} - z_{k-j})|^2 least, |z|^2 = sum_i m_i z_i . z_i. They go
+// beyond x_k by 30 times the way of a pass at most, or a change of what touches or slips in between is missed. Where z
 // grew since the pass before, as it does where other nodes begin to touch or to slip, the next one takes x_k itself,
 // and the passes before are forgotten. Shares are rounded to 1/64, since least squares amplify the round-off of sums
 // over ranks.
@@ -50,7 +51,7 @@ class AcceleratedPasses {
 
   void keep(Real dt, std::span<const Nodes> layers);
   /// s_j of the passes that are kept, and |z_k|^2 [J]. Collective.
-  std::pair<Shares, Real> find_shares(const Comm& comm) const;
+  std::pair<Shares, Real> find_shares(const Comm& comm, Real dt) const;
   std::vector<Vec3> extrapolate(const Shares& shares) const;
 
   std::vector<Real> mass_;                                    ///< Of the nodes, in the last pass [kg].
