@@ -10,8 +10,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
+#include <string>
 
 #include "app/layouts.hpp"
 #include "app/selftest.hpp"
@@ -59,6 +61,20 @@ int on_root(const Comm& comm, const std::function<int()>& work) {
     if (comm.is_root()) result = work();
   });
   return static_cast<int>(comm.max(Real(result)));
+}
+
+/// Adds an option whose value has one of some names; the help goes on with them.
+template <class Choice>
+CLI::Option* add_choice(CLI::App& command, const std::string& flags, Choice& value,
+                        const std::map<std::string, Choice>& choices, const std::string& help) {
+  std::string names;
+  for (const auto& [name, choice] : choices) names += (names.empty() ? "" : "|") + name;
+  const auto choose = [&value, choices, names, flags](const std::string& name) {
+    const auto found = choices.find(name);
+    if (found == choices.end()) throw CLI::ValidationError(flags, fmt::format("\"{}\" is none of {}", name, names));
+    value = found->second;
+  };
+  return command.add_option_function<std::string>(flags, choose, help)->type_name(names);
 }
 
 struct DeckArguments {
@@ -203,9 +219,8 @@ void add_bench(CLI::App& app, Command& chosen) {
   const std::map<std::string, Kind> kinds{{"continuum", Kind::continuum}, {"membrane", Kind::membrane},
                                           {"fiber", Kind::fiber},         {"shell", Kind::shell},
                                           {"solid", Kind::solid},         {"strand", Kind::strand}};
-  CLI::Option* kind_option = command->add_option("--kind", a->scene.kind, "Of the standard scene [continuum]")
-                                 ->transform(CLI::CheckedTransformer(kinds))
-                                 ->excludes(deck_option);
+  CLI::Option* kind_option =
+      add_choice(*command, "--kind", a->scene.kind, kinds, "Of the standard scene [continuum]")->excludes(deck_option);
   command->add_option("--particles", a->scene.particles, "Of the standard scene: its points, about")
       ->capture_default_str()
       ->excludes(deck_option);
@@ -422,11 +437,9 @@ void add_export(CLI::App& app, Command& chosen) {
                                                     {"vdb", ExportFormat::vdb},
                                                     {"hair", ExportFormat::hair},
                                                     {"bcc", ExportFormat::bcc}};
-  command
-      ->add_option("--to,--format", a->options.format,
-                   "obj: surfaces and curves; ply: surfaces; vdb: level set, density and velocity; hair, bcc: curves")
-      ->required()
-      ->transform(CLI::CheckedTransformer(formats));
+  add_choice(*command, "--to,--format", a->options.format, formats,
+             "obj: surfaces and curves; ply: surfaces; vdb: level set, density and velocity; hair, bcc: curves")
+      ->required();
   command->add_option("--only", a->options.only, "A body or collider (again for more) [all]")->allow_extra_args(false);
   command->add_option("--folder", a->folder, "Where the files go [OUTPUT/export]");
   command->add_option("--voxels", a->options.voxels_per_spacing, "Voxels in each direction for a particle [2]")

@@ -343,13 +343,12 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, c
 }
 
 /// Of curves from a file, on all ranks [m]. Throws Error(geometry) if it is not known everywhere. Collective.
-Real largest_thickness(const Comm& comm, const StrandDeck& deck, const Curves& curves) {
+Real largest_thickness(const Comm& comm, const Curves& curves) {
   require(!comm.any(curves.thickness.size() != curves.points.size()), ExitCode::geometry,
-          fmt::format("{}.thickness: the file of {} tells none. Give a radius.", deck.location.text, deck.name));
+          "thickness: its file tells none. Give a radius.");
   const auto is_bad = [](Real thickness) { return !(thickness > 0) || !std::isfinite(thickness); };
   require(!comm.any(std::ranges::any_of(curves.thickness, is_bad)), ExitCode::geometry,
-          fmt::format("{}.thickness: the file of {} has vertices of no thickness. Give a radius.", deck.location.text,
-                      deck.name));
+          "thickness: its file has vertices of no thickness. Give a radius.");
   return comm.max(std::ranges::max(curves.thickness.empty() ? std::vector<Real>{0} : curves.thickness));
 }
 
@@ -363,7 +362,7 @@ std::array<Real, 2> make_sections(const Comm& comm, const StrandDeck& deck, Curv
   return std::visit(Overloaded{[&](const RoundSectionDeck& d) { return along(d.radius, d.radius); },
                                [&](const EllipticSectionDeck& d) { return along(d.half_axes[0], d.half_axes[1]); },
                                [&](const FileSectionDeck&) {
-                                 const Real radius = largest_thickness(comm, deck, curves) / 2;
+                                 const Real radius = largest_thickness(comm, curves) / 2;
                                  return std::array{radius, radius};
                                }},
                     deck.section);

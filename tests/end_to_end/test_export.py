@@ -145,6 +145,11 @@ colliders:
             places = (numpy.array(corners) - 0.5) @ [[c, s, 0], [-s, c, 0], [0, 0, 1]] + [0.5 + 0.1 * frame, 0.5, 0.5]
             self.assertLess(abs(points[1:] - places).max(), 1e-6)
 
+    def test_an_unknown_format_is_refused_with_those_there_are(self):
+        done = weft("export", self.folder, "--to", "xyz")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('"xyz" is none of bcc|hair|obj|ply|vdb', done.stdout + done.stderr)
+
     def test_frames_of_nodes_and_contact_points_are_left_out(self):
         deck = self.deck("""
 weft: 1
