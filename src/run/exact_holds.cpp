@@ -78,7 +78,8 @@ HeldVertices::Piece::Piece(const Comm& comm, const Scene& scene, const MeshBody&
     : cut(body.cut()),
       freedoms({FreedomBlock{body.name(), 3, &body.forest(), {}}}),
       exact(comm, freedoms, masses_of(body), scene.size),
-      motion(freedoms) {
+      motion(freedoms),
+      forces(freedoms) {
   FreedomValues marks(freedoms);  // grips are on the ranks of their elements
   for (std::size_t h = 0; h < scene.handles.size(); ++h) {
     if (scene.handles[h].body != number || scene.handles[h].hold() == nullptr) continue;
@@ -109,11 +110,13 @@ ConstraintRows HeldVertices::rows_at(Real time) {
 
 std::span<const Vec3> HeldVertices::relieved(std::span<const Vec3> forces, Real time, Real dt) {
   const Table& points = std::as_const(mesh()).points();
-  relieved_.assign(forces.begin(), forces.end());
+  const std::span<Vec3> relieved = piece_->forces.points(0);
+  std::ranges::copy(forces, relieved.begin());
+  piece_->forces.sum_to_owners();
   of_elements_ = OfElements{rows_at(time + dt), {}, {}};
-  of_elements_->forces = piece_->exact.bear(of_elements_->rows, std::span(relieved_).first(points.owned()));
+  of_elements_->forces = piece_->exact.bear(of_elements_->rows, relieved.first(points.owned()));
   of_elements_->speeds = of_elements_->rows.sums(points.get<Velocity>());
-  return relieved_;
+  return relieved;
 }
 
 void HeldVertices::add_of_elements(Real dt, std::span<const Real> speeds_after, std::span<Impulse> impulses) const {

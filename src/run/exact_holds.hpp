@@ -56,8 +56,8 @@ class HeldVertices {
   /// Rows of the vertices that holds are on, ghosts among them, ascending.
   std::span<const std::uint32_t> rows() const { return piece_->rows; }
   bool has(std::uint32_t row) const { return piece_->is_held[row]; }
-  /// The forces of elements on vertices without the part that holds bear in a step of dt from `time`: what acts on a
-  /// vertex that cannot give way moves no node. Collective.
+  /// The forces that elements of this rank have on vertices, those of all ranks with the owner, without the part that
+  /// holds bear in a step of dt from `time`: what acts on a vertex that cannot give way moves no node. Collective.
   std::span<const Vec3> relieved(std::span<const Vec3> forces, Real time, Real dt);
   /// What vertices take of the impulses of other layers in the step, over their mass, row by row [m/s]; none: nothing.
   void bear(std::optional<std::vector<Vec3>> borne) { borne_ = std::move(borne); }
@@ -76,6 +76,7 @@ class HeldVertices {
     std::vector<std::uint32_t> rows;
     ExactHolds exact;
     Motion motion;
+    Load forces;  ///< Of elements, without what holds bear.
   };
 
   MeshBody& mesh() const;
@@ -95,7 +96,6 @@ class HeldVertices {
   std::size_t body_;
   std::unique_ptr<Piece> piece_;
   std::optional<std::vector<Vec3>> borne_;
-  std::vector<Vec3> relieved_;  ///< Forces, row by row [N].
   std::optional<OfElements> of_elements_;
 };
 
