@@ -389,10 +389,10 @@ class CodimensionalSource final : public MeshSource {
   Real element_size() const override {
     Real sum = 0, whole = 0;
     for (const ElementAtRest<K>& element : of_.elements) {
-      const Vec3& p = of_.rest[element.rows[0]];
-      const auto edge = [&](int corner) { return Vec3(of_.rest[element.rows[corner]] - p); };
+      const auto corner = [&](int c) -> const Vec3& { return of_.rest[element.rows[c]]; };
+      const auto edge = [&](int c) { return Vec3(corner(c) - corner(0)); };
       const Real measure = K::corners == 3 ? edge(1).cross(edge(K::corners - 1)).norm() / 2 : edge(1).norm();
-      sum += measure * (K::corners == 3 ? std::sqrt(2 * measure) : measure);
+      sum += measure * (K::corners == 3 ? size_of({corner(0), corner(1), corner(K::corners - 1)}) : measure);
       whole += measure;
     }
     return whole > 0 ? sum / whole : 0;

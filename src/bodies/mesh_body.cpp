@@ -225,13 +225,20 @@ std::size_t MeshBody::bytes_of_mesh() const {
 
 // --- Among ranks -----------------------------------------------------------------------------------------------------
 
+Real size_of(const std::array<Vec3, 3>& triangle) {
+  const auto& [p, q, r] = triangle;
+  const Real doubled_area = (q - p).cross(r - p).norm();
+  const Real longest = std::max({(q - p).squaredNorm(), (r - q).squaredNorm(), (p - r).squaredNorm()});
+  return std::sqrt(std::max(doubled_area, longest / 2));
+}
+
 Real MeshSource::element_size() const {
   const SurfaceMesh surface = closed_surface();
   Real sum = 0, whole = 0;
   for (const auto& [a, b, c] : triangles_of(surface)) {
-    const Vec3& p = surface.points[a];
-    const Real area = (surface.points[b] - p).cross(surface.points[c] - p).norm() / 2;
-    sum += area * std::sqrt(2 * area);
+    const Vec3 &p = surface.points[a], &q = surface.points[b], &r = surface.points[c];
+    const Real area = (q - p).cross(r - p).norm() / 2;
+    sum += area * size_of({p, q, r});
     whole += area;
   }
   return whole > 0 ? sum / whole : 0;

@@ -397,6 +397,18 @@ class StrandSource final : public MeshSource {
     if (!of_.part) return {};
     return ElementRange{all_.first_segment, end_};
   }
+  Real element_size() const override {
+    Real sum = 0, whole = 0;
+    for (std::int64_t c = 0; c < of_.curves.count(); ++c) {
+      const auto curve = of_.curves.curve(c);
+      for (std::size_t k = 1; k < curve.size(); ++k) {
+        const Real length = (curve[k] - curve[k - 1]).norm();
+        sum += length * length;
+        whole += length;
+      }
+    }
+    return whole > 0 ? sum / whole : 0;
+  }
   VertexValues rest_positions() const override { return VertexValues(of_.curves.points, all_.first_point); }
   Box bounds() const override { return all_.bounds; }
 

@@ -234,14 +234,18 @@ void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& adv
         others));
 }
 
-/// Meshes on the grid whose elements are so much larger than cells that nodes between vertices hardly know them.
-/// Collective.
+/// Meshes on the grid, and strands that meet it, whose elements are so much larger than cells that nodes between
+/// vertices hardly know them. Collective.
 void advise_on_coarse_meshes(const Comm& comm, const Scene& scene, std::vector<std::string>& advice) {
   constexpr Real largest = 1.5;  // in dx
   if (scene.bodies.size() < 2 && scene.walls.empty()) return;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const MeshSource* mesh = scene.meshes[b].get();
-    if (mesh == nullptr || mesh->carrier() != Carrier::grid) continue;
+    if (mesh == nullptr) continue;
+    const bool meets_by_vertices =
+        mesh->carrier() == Carrier::grid || (std::holds_alternative<StrandDeck>(scene.deck.bodies[b]) &&
+                                             scene.bodies[b]->roles().contact_points != nullptr);
+    if (!meets_by_vertices) continue;
     const Real size = comm.max(mesh->element_size());
     if (size < largest * scene.dx) continue;
     advice.push_back(fmt::format(

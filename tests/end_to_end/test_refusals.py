@@ -193,6 +193,7 @@ materials:
   card: {law: stvk_hencky, density: 400, youngs_modulus: 1e6, poisson_ratio: 0.3}
   cloth: {law: sheet, density: 300, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {stiffness: 1e4}}
   yarn: {law: fiber, density: 500, stretch_modulus: 1e6, youngs_modulus: 1e5, poisson_ratio: 0.3, friction_angle: 20}
+  hair: {law: rod, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}
 bodies:
   - {name: block, kind: solid, material: rubber, mesh: {block: {lower: [0, 0, 0], upper: [0.4, 0.4, 0.4]}, size: SIZE}}
   - {name: plate, kind: shell, material: card, thickness: 1 cm, contact: {stiffness: 1e5},
@@ -203,9 +204,14 @@ bodies:
      hair_tube: {inner_radius: 0, outer_radius: 0.01, length: 0.4, strands: 1}, translate: [3, 0, 0]}}
   - {name: free, kind: solid, material: rubber, carrier: own, meets_grid: true,
      mesh: {block: {lower: [4, 0, 0], upper: [4.4, 0.4, 0.4]}, size: SIZE}}
+  - {name: lock, kind: strand, material: hair, radius: 1 mm, meets_grid: true, curves: {spacing: SIZE,
+     hair_tube: {inner_radius: 0, outer_radius: 0.01, length: 0.4, strands: 1}, translate: [5, 0, 0]},
+     contact: {youngs_modulus: 1e5, poisson_ratio: 0.3, friction: 0.3, packing: 0.6}}
+  - {name: stretched, kind: membrane, material: cloth, thickness: 1 cm,
+     mesh: {rectangle: {width: 0.6, height: 0.4}, across: NUMBER, along: 24, translate: [6, 0, 0]}}
 """)
         text = deck.read_text()
-        for number, names in (4, {"block", "plate", "sheet", "cord"}), (6, set()):
+        for number, names in (4, {"block", "plate", "sheet", "cord", "lock", "stretched"}), (6, set()):
             deck.write_text(text.replace("NUMBER", str(number)).replace("SIZE", str(0.4 / number)))
             for ranks in 1, 3:
                 done = weft("check", deck, ranks=ranks)

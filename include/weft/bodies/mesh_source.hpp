@@ -8,6 +8,7 @@
 #include "weft/geometry/points_between.hpp"
 #include "weft/geometry/shape.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,6 +28,9 @@ struct MeshCounts {
   std::int64_t samples;  ///< Quadrature points of an element, at most; none of a body with freedoms of its own.
   std::int64_t contact_points = 0;  ///< Of an element, at most; none of a body that the grid carries.
 };
+
+/// Legs of a right triangle with two equal ones that has the same area, or the same longest side if that is larger [m].
+Real size_of(const std::array<Vec3, 3>& triangle);
 
 /// A mesh at rest. Ranges of elements may be asked for of any part of it that the rank holds: of fibers and strands a
 /// run of whole curves, of others, which need their neighbours, all.
@@ -60,8 +64,8 @@ class MeshSource {
   virtual SurfaceMesh closed_surface() const { return {}; }
   /// The control mesh of a shell; none for other bodies.
   virtual const ControlMesh* control_mesh() const { return nullptr; }
-  /// The mean size of held elements at rest, by area or length: edges of faces, legs of right triangles of the same
-  /// area, those of the surface where there are tetrahedra, segments [m]; 0 if there are none.
+  /// The mean size of held elements at rest, by area or length: edges of the faces of shells, `size_of` other
+  /// triangles, those of the surface where there are tetrahedra, segments [m]; 0 if there are none.
   virtual Real element_size() const;
   /// Groups of its elements and vertices, if its file has some.
   const MeshGroups& groups() const { return groups_; }
