@@ -119,8 +119,9 @@ std::span<const Vec3> HeldVertices::relieved(std::span<const Vec3> forces, Real 
   return relieved;
 }
 
-void HeldVertices::add_of_elements(Real dt, std::span<const Real> speeds_after, std::span<Impulse> impulses) const {
-  std::vector<Real> along = of_elements_->forces, mean_speeds = of_elements_->speeds;
+void HeldVertices::add(const OfElements& borne, Real dt, std::span<const Real> speeds_after,
+                       std::span<Impulse> impulses) const {
+  std::vector<Real> along = borne.forces, mean_speeds = borne.speeds;
   for (std::size_t c = 0; c < along.size(); ++c) {
     along[c] *= dt;
     mean_speeds[c] = (mean_speeds[c] + speeds_after[c]) / 2;
@@ -130,7 +131,8 @@ void HeldVertices::add_of_elements(Real dt, std::span<const Real> speeds_after, 
 
 void HeldVertices::correct(Real time, Real dt, std::span<Impulse> impulses) {
   MeshBody& body = mesh();
-  const ConstraintRows rows = of_elements_ ? of_elements_->rows : rows_at(time + dt);
+  const std::optional<OfElements> of_elements = std::exchange(of_elements_, {});
+  const ConstraintRows rows = of_elements ? of_elements->rows : rows_at(time + dt);
   const Motion& motion = piece_->motion;
   const auto v = body.points().get<Velocity>();
   std::vector<Real> mean_speeds = rows.sums(v);
@@ -141,7 +143,7 @@ void HeldVertices::correct(Real time, Real dt, std::span<Impulse> impulses) {
   const std::vector<Real> after = rows.sums(v);
   for (std::size_t c = 0; c < after.size(); ++c) mean_speeds[c] = (mean_speeds[c] + after[c]) / 2;
   add_reactions(piece_->holds, by_all, motion, mean_speeds, impulses);
-  if (of_elements_) add_of_elements(dt, after, impulses);
+  if (of_elements) add(*of_elements, dt, after, impulses);
   if (!borne_) return;
   std::vector<Vec3> pushed(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(body.points().owned()));
   for (std::size_t r = 0; r < pushed.size(); ++r) pushed[r] += (*borne_)[r];

@@ -79,7 +79,6 @@ class HeldVertices {
     Load forces;  ///< Of elements, without what holds bear.
   };
 
-  MeshBody& mesh() const;
   /// What holds bear of the forces of elements in a step, along the conditions of this rank.
   struct OfElements {
     ConstraintRows rows;
@@ -87,16 +86,17 @@ class HeldVertices {
     std::vector<Real> speeds;  ///< Of what is held, as the step begins [m/s].
   };
 
+  MeshBody& mesh() const;
   /// The conditions at a time, at which the motion ends.
   ConstraintRows rows_at(Real time);
-  void add_of_elements(Real dt, std::span<const Real> speeds_after, std::span<Impulse> impulses) const;
+  void add(const OfElements& borne, Real dt, std::span<const Real> speeds_after, std::span<Impulse> impulses) const;
 
   const Comm comm_;
   const Scene& scene_;
   std::size_t body_;
   std::unique_ptr<Piece> piece_;
   std::optional<std::vector<Vec3>> borne_;
-  std::optional<OfElements> of_elements_;
+  std::optional<OfElements> of_elements_;  ///< From scatter to the correction.
 };
 
 }  // namespace weft
