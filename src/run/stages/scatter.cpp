@@ -23,8 +23,9 @@ void scatter_set(StepContext& step, std::size_t s) {
                                 RowsAhead(visited.points->points()));
     return;
   }
+  const bool has_stress = with_forces && set.is_matter();
   std::span<const Vec3> forces_on_points;
-  if (with_forces && set.is_matter()) {
+  if (has_stress) {
     forces_on_points = set.forces();
     if (visited.held != nullptr) {
       visited.held->renew();
@@ -37,7 +38,6 @@ void scatter_set(StepContext& step, std::size_t s) {
   };
   // What these give to nodes is known apart: a change from the velocity of all would not keep the momentum of all.
   if (visited.follows != nullptr || visited.keeps_motion) {
-    const bool has_stress = with_forces && set.is_matter();
     scatter_apart(
         layer.settings.transfer, step.bins[s],
         {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(), forces_on_points},
