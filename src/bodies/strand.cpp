@@ -149,11 +149,11 @@ class StrandBody final : public MeshBody {
   void begin_substep(Real h, const TrialShape& start) override {
     if (damping_) damping_->resist_changes_of(start, state(), h);
   }
-  Real frequency_at(std::span<const Vec3> x) const override {
-    return damped(rods_.frequency(x, {}, !has_balanced_turns_));
-  }
+  Real frequency_at(std::span<const Vec3> x) const override { return damped_frequency(x, {}); }
+  /// Of all vibrations that have this bound the strongest damped one is stiffened the most.
   Real stiffened(Real frequency, Real square) const override {
-    return damped(std::hypot(undamped(frequency), std::sqrt(square)));
+    if (!viscosity_) return std::hypot(frequency, std::sqrt(square));
+    return damped(std::sqrt(square), frequency + damping_times().second * square);
   }
   Real fastest_turn(std::span<const Vec3> v) const override {
     Real most = 0;
@@ -296,7 +296,7 @@ class StrandBody final : public MeshBody {
   void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override {
     StepLimit limit;
-    limit.frequency = damped(rods_.frequency(x(), state().twist, !has_balanced_turns_));
+    limit.frequency = damped_frequency(x(), state().twist);
     return limit;
   }
 
@@ -341,11 +341,14 @@ class StrandBody final : public MeshBody {
     return std::minmax(
         {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1, viscosity_->twist / section.twist});
   }
-  /// Symplectic Euler with damping by the velocities before, at a rate of 2 zeta omega, is stable up to two over this.
-  Real damped(Real omega) const {
-    const Real zeta = omega * damping_times().second / 2;
-    return omega * (zeta + std::sqrt(1 + zeta * zeta));
+  /// Symplectic Euler with damping by the velocities before, at this rate, is stable up to two over this.
+  static Real damped(Real omega, Real rate) { return (rate + std::hypot(rate, 2 * omega)) / 2; }
+  Real damped_frequency(std::span<const Vec3> at, std::span<const Real> twist) const {
+    const bool turns_have_inertia = !has_balanced_turns_;
+    const Real omega = rods_.frequency(at, twist, turns_have_inertia);
+    return viscosity_ ? damped(omega, rods_.damping_rate(*viscosity_, at, turns_have_inertia)) : omega;
   }
+  /// The least omega of which this is the damped one.
   Real undamped(Real damped) const { return damped / std::sqrt(1 + damping_times().second * damped); }
   RodState state() const {
     return {segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(), segments_.get<JointTwist>()};
