@@ -105,7 +105,7 @@ Real kept_of(Table& points) {
 /// percent, eight cells from crest to trough.
 void stir_points(const Comm& comm, Scene& scene, RunState& state) {
   find_limits(comm, scene, state);
-  const Real step = size_of_step(scene, state).dt, dx = scene.dx;
+  const Real step = size_of_step(scene, state, 1).dt, dx = scene.dx;
   Box box;
   for (const auto& body : scene.bodies)
     for (const Vec3& x : body->points().get<Position>()) box.include(x);

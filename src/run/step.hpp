@@ -27,9 +27,9 @@ struct StepSize {
 /// Writes state.limits from the points as they are. Collective.
 void find_limits(const Comm& comm, const Scene& scene, RunState& state);
 
-/// Largest dt that the bodies (state.limits), the sources that are not closed yet and the deck allow, before outputs
-/// are considered.
-StepSize size_of_step(const Scene& scene, const RunState& state);
+/// Largest dt that the bodies (state.limits), colliders until a time, the sources that are not closed yet and the deck
+/// allow, before outputs are considered.
+StepSize size_of_step(const Scene& scene, const RunState& state, Real not_beyond);
 
 struct StepReport {
   StepSize size;

@@ -5,6 +5,7 @@
 
 #include <Eigen/Geometry>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -47,6 +48,17 @@ class RigidMotion {
   bool moves() const;
   /// A bound of the angular velocity between two times [rad/s].
   Real most_spin(Real begin, Real end) const;
+  /// Calls visit(state) at times of [begin, end] that show how fast it moves there: both ends, keys, and quarters of
+  /// the cubics between.
+  template <class Visit>
+  void visit_between(Real begin, Real end, Visit&& visit) const {
+    constexpr int parts = 4;
+    visit(at(begin));
+    for (std::size_t k = 1; k < keys_.size(); ++k) {
+      const Real from = std::max(begin, keys_[k - 1].time), to = std::min(end, keys_[k].time);
+      for (int part = 0; from < to && part <= parts; ++part) visit(at(from + part * (to - from) / parts));
+    }
+  }
 
  private:
   Vec3 center_ = Vec3::Zero(), velocity_ = Vec3::Zero(), spin_ = Vec3::Zero();

@@ -16,6 +16,8 @@ namespace {
 constexpr Real round_off = 1e-6;
 /// So many steps before a stop they become equal, and by a tenth shorter at most.
 constexpr Real last_steps = 10;
+/// The way of a collider is limited to within a part of 2^-these.
+constexpr int refinements_of_limit = 6;
 /// No run takes so many steps; what wants more will not end.
 constexpr Real most_steps = 1e12;
 
@@ -50,19 +52,34 @@ DtLimit implicit_limit(const Scene& scene, const StepLimit& of_points, const std
   return limit;
 }
 
-/// Of a collider that acts on points: nothing may pass it within a step. What has no bounds is known by its centre.
-DtLimit limit_of(const Wall& wall, const Scene& scene, Real time) {
-  DtLimit limit;
-  if (wall.contact != WallContactKind::surface || !wall.shape.motion().moves()) return limit;
-  const RigidState state = wall.shape.at(time);
-  Real speed = state.velocity.norm();
-  if (const std::optional<Box> box = wall.shape.rest().bounds())
-    for (int corner = 0; corner < 8; ++corner) {
+/// How fast any corner of a wall moves at most between two times [m/s]. What has no bounds is known by its centre.
+Real most_speed(const Wall& wall, Real begin, Real end) {
+  Real most = 0;
+  const std::optional<Box> box = wall.shape.rest().bounds();
+  wall.shape.motion().visit_between(begin, end, [&](const RigidState& state) {
+    most = std::max(most, state.velocity.norm());
+    for (int corner = 0; box && corner < 8; ++corner) {
       const Vec3 at_rest(corner & 1 ? box->upper[0] : box->lower[0], corner & 2 ? box->upper[1] : box->lower[1],
                          corner & 4 ? box->upper[2] : box->lower[2]);
-      speed = std::max(speed, state.velocity_at(state.to_world(at_rest)).norm());
+      most = std::max(most, state.velocity_at(state.to_world(at_rest)).norm());
     }
-  include(limit, scene.step.cfl * scene.dx / speed, "speed of collider ", wall.name);
+  });
+  return most;
+}
+
+/// Of a collider: nothing may pass it within a step, which others limit to `dt`. One that begins at rest may be fast
+/// before the step ends.
+DtLimit limit_of(const Wall& wall, const Scene& scene, Real time, Real dt) {
+  DtLimit limit;
+  if (!wall.shape.motion().moves()) return limit;
+  const Real reach = scene.step.cfl * scene.dx;
+  const auto longest = [&](Real within) { return reach / most_speed(wall, time, time + within); };
+  Real safe = longest(dt);
+  for (int k = 0; k < refinements_of_limit && safe < dt; ++k) {
+    const Real middle = (safe + dt) / 2;
+    (longest(middle) < middle ? dt : safe) = middle;
+  }
+  include(limit, safe, "speed of collider ", wall.name);
   return limit;
 }
 
@@ -140,8 +157,8 @@ void find_limits(const Comm& comm, const Scene& scene, RunState& state) {
 
 namespace {
 
-/// Of everything but bodies that move by themselves.
-StepSize size_without_own(const Scene& scene, const RunState& state) {
+/// Of everything but bodies that move by themselves and colliders.
+StepSize size_of_grid_and_sources(const Scene& scene, const RunState& state) {
   StepSize size{scene.step.max_dt, "time.max_dt"};
   const auto keep_smaller = [&size](const DtLimit& limit) {
     if (limit.dt < size.dt) size = {limit.dt, limit.reason};
@@ -154,7 +171,6 @@ StepSize size_without_own(const Scene& scene, const RunState& state) {
                        : explicit_limit(scene, scene.layer_of(b).transfer.kernel, state.limits[b], body.name()));
     if (const Predicts* predicts = body.roles().predicts) keep_smaller(predicts->limit());
   }
-  for (const Wall& wall : scene.walls) keep_smaller(limit_of(wall, scene, state.time));
   for (const BodySource& source : scene.sources)
     if (state.time < source.until)
       keep_smaller({scene.step.cfl * scene.dx / source.source.velocity().norm(), "speed of source " + source.name});
@@ -166,13 +182,19 @@ void include(StepSize& size, const DtLimit& limit) {
   if (limit.dt < size.dt) size = {limit.dt, limit.reason};
 }
 
+/// within: time until the step ends at the latest [s].
+void include_walls(StepSize& size, const Scene& scene, Real time, Real within) {
+  for (const Wall& wall : scene.walls) include(size, limit_of(wall, scene, time, std::min(size.dt, within)));
+}
+
 }  // namespace
 
-StepSize size_of_step(const Scene& scene, const RunState& state) {
-  StepSize size = size_without_own(scene, state);
+StepSize size_of_step(const Scene& scene, const RunState& state, Real not_beyond) {
+  StepSize size = size_of_grid_and_sources(scene, state);
   for (std::size_t b = 0; b < state.limits.size(); ++b)
     if (!scene.bodies[b]->roles().is_carried_by_grid)
       include(size, own_limit(scene, b, state.limits[b], state.limits[b].vibration()));
+  include_walls(size, scene, state.time, not_beyond - state.time);
   return size;
 }
 
@@ -183,8 +205,9 @@ void size(StepContext& step, Real not_beyond) {
     find_limits(step.comm, step.scene, state);
   }
   step.report = {};
-  step.report.size = size_without_own(step.scene, state);
+  step.report.size = size_of_grid_and_sources(step.scene, state);
   for (const auto& own : step.own_motions) include(step.report.size, own->dt_limit());
+  include_walls(step.report.size, step.scene, state.time, not_beyond - state.time);
   if (state.recovery_dt < step.dt()) step.report.size = {state.recovery_dt, "recovery"};
   if (!(step.dt() > step.settings.end / most_steps)) refuse_tiny(step);
   land(step, not_beyond);

@@ -133,6 +133,21 @@ TEST(RigidMotionTest, TheBoundOfItsSpinHoldsAndIsNear) {
   EXPECT_EQ(RigidMotion::steady(o, {0, 3, 4}, o).most_spin(0, 1), 5);
 }
 
+TEST(RigidMotionTest, AVisitBetweenTwoTimesFindsTheFastestState) {
+  const Vec3 o = Vec3::Zero();
+  const RigidMotion motion = RigidMotion::keyed({{1, o, o}, {1.001, {0.1, 0, 0}, o}, {3, {0.1, 1, 0}, {0, 0, 3}}}, o);
+  const auto fastest = [&](Real begin, Real end) {
+    Real most = 0;
+    motion.visit_between(begin, end, [&](const RigidState& at) { most = std::max(most, at.velocity.norm()); });
+    return most;
+  };
+  EXPECT_EQ(fastest(0, 1), 0);
+  EXPECT_NEAR(fastest(0, 5), 150, 1e-9);  // half-way between keys a cubic has 3/2 of the mean
+  EXPECT_GT(fastest(1.5, 1.6), motion.at(1.5).velocity.norm() * (1 - 1e-12));
+  EXPECT_EQ(fastest(1.5, 1e300), fastest(1.5, 3));
+  EXPECT_EQ(fastest(4, 5), 0);
+}
+
 TEST(RigidMotionTest, BadKeyframesAreRefused) {
   const Vec3 o = Vec3::Zero();
   EXPECT_THROW(RigidMotion::keyed({}, o), Error);
