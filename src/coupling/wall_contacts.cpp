@@ -86,8 +86,11 @@ Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) * contact.compliance;
   const auto [pushed, pushed_where_held, drawn] = closing_[contact.set];
   const bool bears = contact.is_held && !contact.force.isZero(0);
-  const Real more = std::max(contact.gap - explained, -(bears ? pushed_where_held : pushed) * dt_);
-  return explained + (contact.is_held ? std::min(more, drawn * dt_) : more);
+  const Real unexplained = contact.gap - explained;
+  if (!contact.is_held) return explained + std::max(unexplained, -pushed * dt_);
+  const Real nearer = (bears ? pushed_where_held : pushed) + std::max(Real(0), -contact.parting);
+  const Real farther = drawn + std::max(Real(0), contact.parting);
+  return explained + std::clamp(unexplained, -nearer * dt_, farther * dt_);
 }
 
 void WallContacts::follow_walls() {

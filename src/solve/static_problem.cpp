@@ -324,7 +324,9 @@ Real StaticProblem::softness_to_begin_with(Vec x) {
   std::vector<PetscScalar> forces(unknowns_.count(), 0.0);
   find_unbalanced(looked_at_, forces);
   const Real loads = norm_of(comm_, std::span(forces).first(unknowns_.owned().size()));
-  return std::min(1.0, 10 * loads * std::sqrt(freedom_count_) / (k0_ * settings_.size));
+  const Real softness = 10 * loads * std::sqrt(freedom_count_) / (k0_ * settings_.size);
+  constexpr Real round_off = 1e-12;  // of loads that there are not, by which nothing is soft
+  return softness > round_off ? std::min(1.0, softness) : 1;
 }
 
 // --- Its derivative --------------------------------------------------------------------------------------------------

@@ -134,6 +134,38 @@ probes: [{{name: middle, body: body, centre_of_mass: {{}}}}]
 """
 
 
+# A cube of 4 cells between six planes that press it, and then shear it to and fro at constant volume.
+SQUEEZED = """
+weft: 1
+domain: {{dx: 0.1, gravity: [0, 0, 0]}}
+time: {{end: 2, frame_interval: 1, scheme: {scheme}, max_dt: 5 ms}}
+materials: {{m: {material}}}
+bodies:
+  - {{name: body, kind: continuum, material: m, sampling: regular,
+     shape: {{box: {{lower: [0, 0, 0], upper: [0.4, 0.4, 0.4]}}}}}}
+colliders:
+{colliders}
+output: {{diagnostics_every: 1}}
+"""
+
+
+def squeezing_planes(condition, path):
+    """path: of the time, the stretches along the axes."""
+    lines = []
+    for axis in range(3):
+        normal = [float(k == axis) for k in range(3)]
+        keys = []
+        for k in range(201):
+            shift = [0.4 * (path(k / 100)[axis] - 1) if a == axis else 0 for a in range(3)]
+            keys.append(f"{{time: {k / 100}, translate: {shift}}}")
+        lines += [f"  - {{name: low_{axis}, condition: {condition}, "
+                  f"shape: {{plane: {{point: [0, 0, 0], normal: {normal}}}}}}}",
+                  f"  - {{name: high_{axis}, condition: {condition}, "
+                  f"shape: {{plane: {{point: {[0.4 * n for n in normal]}, normal: {[-n for n in normal]}}}}}, "
+                  f"motion: {{keyframes: [{', '.join(keys)}]}}}}"]
+    return "\n".join(lines)
+
+
 class Colliders(Case):
     def test_walls_that_hold_do_not_draw_back_what_has_come_away(self):
         for material, limit in ("water", 4e-3), ("sand", 1e-3):
@@ -245,6 +277,49 @@ class Colliders(Case):
                 deck = self.scene(body, [plate % contact], [0, 0, 0], end=1, time=f"scheme: {scheme}")
                 last = numbers(self.run_deck(deck, "out", "--force"))[-1]
                 self.assertGreater(last["momentum_x"] / last["mass"], 2)
+
+    def squeezed(self, material, condition, path, scheme="explicit"):
+        deck = self.deck(SQUEEZED.format(material=material, scheme=scheme, colliders=squeezing_planes(condition, path)))
+        return numbers(self.run_deck(deck, "out", "--force"))
+
+    def test_walls_that_hold_what_is_sheared_to_and_fro_do_not_press_it_ever_more(self):
+        def path(t):
+            shear = math.exp(0.06 * math.sin(4 * math.pi * max(0, t - 0.4)))
+            return [(1 - 0.01 * min(t / 0.3, 1)) / shear, shear, 1]
+
+        goo = ("{law: herschel_bulkley, density: 100, shear_modulus: 2e4, bulk_modulus: 2e5, yield_stress: 200, "
+               "consistency: 100, flow_index: 1}")
+        jelly = "{law: fixed_corotated, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}"
+        for material, scheme, most in (goo, "explicit", 1.15), (goo, "implicit", 1.15), (jelly, "explicit", 1.1):
+            with self.subTest(material=material, scheme=scheme):
+                rows = self.squeezed(material, "slip", path, scheme)
+
+                def force(begin, end):  # in the mean, on a wall that stands still
+                    first, last = (min(rows, key=lambda row: abs(row["time"] - t)) for t in (begin, end))
+                    return (last["impulse_low_2_z"] - first["impulse_low_2_z"]) / (last["time"] - first["time"])
+
+                self.assertLess(force(1.88, 1.92) / force(0.36, 0.4), most)  # three cycles before
+                self.assertGreater(force(1.88, 1.92) / force(0.36, 0.4), 0.9)
+
+    def test_what_walls_that_hold_drag_gains_no_energy(self):
+        plane = ("condition: sticky, motion: {velocity: [0.06, 0, 0]}, "
+                 "shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}")
+        goo = ("law: herschel_bulkley, density: 1000, bulk_modulus: 1e5, shear_modulus: 1e5, yield_stress: 1e-3, "
+               "consistency: 40, flow_index: 1")
+        deck = self.scene(SLIDING["gel"] % "", [plane], [0, 0, 0], dx=0.02, end=0.3,
+                          time="scheme: implicit, max_dt: 3 ms")
+        deck.write_text(deck.read_text().replace("law: fixed_corotated, density: 1000, youngs_modulus: 2e5, "
+                                                 "poisson_ratio: 0.3", goo))
+        rows = numbers(self.run_deck(deck, "out"))
+        self.assertLess(rows[-1]["energy_less_work"], rows[0]["energy_less_work"])
+
+    def test_a_piston_gets_no_more_from_water_than_it_gave(self):
+        def path(t):
+            return [1, 1 - 0.04 * min(t / 0.3, 1) - 0.02 * math.sin(4 * math.pi * max(0, t - 0.3)), 1]
+
+        rows = self.squeezed("{law: tait, density: 1000, bulk_modulus: 1e6}", "separate", path)
+        stored = max(row["elastic_energy"] for row in rows)
+        self.assertLess(rows[-1]["energy_less_work"] - rows[0]["energy_less_work"], 0.05 * stored)
 
     def test_what_colliders_close_on_stays_between_them(self):
         floor = "shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}"

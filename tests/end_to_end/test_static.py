@@ -592,6 +592,32 @@ probes:
         self.assertAlmostEqual(last["side"], 0.5 * (across - 1), delta=1e-8)
         self.assertAlmostEqual(last["force_right_x"] / (pull * 1e-3 * 0.5), 1, delta=1e-7)
 
+    def test_a_woven_sheet_all_of_which_is_led_is_balanced(self):
+        corners = {"a": ((0, 0), (0, 0)), "b": ((1, 0), (0.1, -0.02)), "c": ((0, 1), (0.05, -0.05)),
+                   "d": ((1, 1), (0.15, -0.07))}
+        holds = "\n".join(
+            f"  - {{name: {name}, body: sheet, where: {{sphere: {{center: [{x}, {y}, 0], radius: 0.01}}}}, hold: "
+            f"{{motion: {{keyframes: [{{time: 0}}, {{time: 1, translate: [{u}, {v}, 0]}}]}}}}}}"
+            for name, ((x, y), (u, v)) in corners.items())
+        deck = self.deck(f"""
+weft: 1
+domain: {{gravity: [0, 0, 0]}}
+time: {{scheme: static, end: 1, frame_interval: 1}}
+loading: {{steps: 2}}
+materials:
+  m: {{law: woven_sheet, density: 100, warp_modulus: 2e6, weft_modulus: 5e5, poisson_ratio: 0.2, shear_modulus: 1e5,
+      contact: {{stiffness: 1e4}}}}
+bodies:
+  - {{name: sheet, kind: membrane, material: m, thickness: 1 mm, warp: [1, 0, 0],
+     mesh: {{rectangle: {{width: 1, height: 1}}, across: 1, along: 1}}}}
+handles:
+{holds}
+""")
+        rows = curve(self.run_deck(deck, "out"))
+        for axis in "xyz":
+            self.assertLess(abs(sum(rows[-1][f"force_{name}_{axis}"] for name in corners)), 1e-6)
+        self.assertGreater(abs(rows[-1]["force_b_x"]), 10)
+
     def test_a_towel_falls_from_the_level_and_goes_on_from_its_checkpoint(self):
         settings = [part for key, value in (("bodies.towel.mesh.across", 10), ("bodies.towel.mesh.along", 8),
                                             ("loading.steps", 3)) for part in ("--set", f"{key}={value}")]
