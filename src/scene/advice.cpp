@@ -237,7 +237,7 @@ void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& adv
 /// Meshes on the grid, and strands that meet it, whose elements are so much larger than cells that nodes between
 /// vertices hardly know them. Collective.
 void advise_on_coarse_meshes(const Comm& comm, const Scene& scene, std::vector<std::string>& advice) {
-  constexpr Real largest = 1.5;  // in dx
+  constexpr Real largest_of_thin = 1.5, largest_of_solids = 1.2;  // in dx
   if (scene.bodies.size() < 2 && scene.walls.empty()) return;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const MeshSource* mesh = scene.meshes[b].get();
@@ -246,14 +246,14 @@ void advise_on_coarse_meshes(const Comm& comm, const Scene& scene, std::vector<s
         mesh->carrier() == Carrier::grid || (std::holds_alternative<StrandDeck>(scene.deck.bodies[b]) &&
                                              scene.bodies[b]->roles().contact_points != nullptr);
     if (!meets_by_vertices) continue;
-    const Real size = comm.max(mesh->element_size());
+    const bool is_solid = std::holds_alternative<SolidDeck>(scene.deck.bodies[b]);
+    const Real largest = is_solid ? largest_of_solids : largest_of_thin, size = comm.max(mesh->element_size());
     if (size < largest * scene.dx) continue;
     advice.push_back(fmt::format(
         "body {}: its elements are {:.3g} m large in the mean, more than {} dx = {:.3g} m. What touches it sinks in or "
         "passes through between its vertices. Expected: elements of about dx{}.",
         scene.bodies[b]->name(), size, largest, largest * scene.dx,
-        std::holds_alternative<SolidDeck>(scene.deck.bodies[b]) ? ", or \"carrier: own\" with \"meets_grid: true\""
-                                                                : ""));
+        is_solid ? ", or \"carrier: own\" with \"meets_grid: true\"" : ""));
   }
 }
 

@@ -178,8 +178,8 @@ void warn_of_stiff_patterns(const ShellDeck& deck, const ControlMesh& mesh) {
     log_warning(
         fmt::format("body {}: {:.0f} % of the inner points of {} have other than six edges: plates of such "
                     "triangles deflect by 1 to 9 % too little, with alternating diagonals by 6 to 12 %, "
-                    "however small they are. Expected: a mesh of quads, of triangles with six edges at each "
-                    "point, or mesh.divide: 1 or more.",
+                    "however small they are. They have up to 1 % too little weight and pressure. Expected: a "
+                    "mesh of quads, of triangles with six edges at each point, or mesh.divide: 1 or more.",
                     deck.name, 100 * share, file));
   constexpr Real harmless_fold = 100 * std::numbers::pi / 180;  // of control points; a right angle has 120
   if (sharpest_fold(mesh) > harmless_fold)
