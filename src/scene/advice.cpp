@@ -237,7 +237,7 @@ void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& adv
 /// Meshes on the grid, and strands that meet it, whose elements are so much larger than cells that nodes between
 /// vertices hardly know them. Collective.
 void advise_on_coarse_meshes(const Comm& comm, const Scene& scene, std::vector<std::string>& advice) {
-  constexpr Real largest_of_thin = 1.5, largest_of_solids = 1.2;  // in dx
+  constexpr Real largest_of_thin = 1.5, largest_of_solids = 1.3;  // in dx
   if (scene.bodies.size() < 2 && scene.walls.empty()) return;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const MeshSource* mesh = scene.meshes[b].get();

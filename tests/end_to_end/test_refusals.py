@@ -211,7 +211,7 @@ bodies:
      mesh: {rectangle: {width: 0.6, height: 0.4}, across: NUMBER, along: 24, translate: [6, 0, 0]}}
 """)
         text = deck.read_text()
-        # Solids slide and tip on one another from 1.2 dx on, other meshes let things in from 1.5 dx on.
+        # Solids plough into one another and tip from 1.3 dx on, other meshes let things in from 1.5 dx on.
         for number, names in (4, {"block", "plate", "sheet", "cord", "lock", "stretched"}), (6, {"block"}), (7, set()):
             deck.write_text(text.replace("NUMBER", str(number)).replace("SIZE", str(0.4 / number)))
             for ranks in 1, 3:
