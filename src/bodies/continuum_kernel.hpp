@@ -100,18 +100,15 @@ class Continuum final : public PointBody, public TrialBody {
 
   bool touches_at_surface() const override { return true; }
   bool extent_deforms() const override { return !is_liquid; }
+  bool extent_forgets_flow() const override { return L::yields && !is_liquid; }
   /// Elastic points that keep the whole deformation gradient know how they have turned.
   bool extent_turns() const override { return std::is_same_v<Kept, ElasticF> && !L::yields; }
-  /// Points deform with their elastic part. Of liquids it says nothing of directions: they are as much thinner before a
-  /// wall as they are compressed.
+  /// Points deform with their elastic part. Of liquids it says nothing of directions: they keep their size.
   void contact_extents_along(ChunkRows rows, std::span<const Vec3> n, std::span<Vec3> Bn) const override {
+    if constexpr (is_liquid) return PointSet::contact_extents_along(rows, n, Bn);
     const auto at_rest = points_.get<ContactExtent>();
     const auto elastic = points_.get<Kept>();
     for_each_pack(rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-      if constexpr (is_liquid) {
-        const Pack J = min(Pack(1), L::volume_ratio(typename Columns::MemoryPack{}, load(elastic, rows)));
-        return store(Vector3<Pack>(Pack(cbrt(Pack(J * J))) * (load(at_rest, rows) * load(n, entries))), entries, Bn);
-      }
       const Matrix3<Pack> F = L::deformation(load(elastic, rows));
       const Vector3<Pack> pulled_back = F.transpose() * load(n, entries);
       store(Vector3<Pack>(F * (load(at_rest, rows) * pulled_back)), entries, Bn);

@@ -153,7 +153,8 @@ class StrandBody final : public MeshBody {
   /// Of all vibrations that have this bound the strongest damped one is stiffened the most.
   Real stiffened(Real frequency, Real square) const override {
     if (!viscosity_) return std::hypot(frequency, std::sqrt(square));
-    return damped(std::sqrt(square), frequency + damping_times().second * square);
+    const auto [of_stretch, of_bending, of_twist] = damping_times();  // clamps bend and twist
+    return damped(std::sqrt(square), frequency + std::max(of_bending, of_twist) * square);
   }
   Real fastest_turn(std::span<const Vec3> v) const override {
     Real most = 0;
@@ -172,8 +173,8 @@ class StrandBody final : public MeshBody {
     }
     return std::acos(std::max(least, Real(-1)));
   }
-  Real damping_ratio(Real frequency) const override {
-    return viscosity_ ? undamped(frequency) * damping_times().first / 2 : 0;
+  Real damping_ratio_at(std::span<const Vec3> at) const override {
+    return viscosity_ ? rods_.frequency(at, {}, !has_balanced_turns_) * std::ranges::min(damping_times()) / 2 : 0;
   }
 
   Real trial_energy(const Parts& parts, const TrialShape& at) const override {
@@ -334,12 +335,11 @@ class StrandBody final : public MeshBody {
       first += strand.size();
     }
   }
-  /// Viscosity over modulus, the least and the largest of stretch, bending and twist [s].
-  std::pair<Real, Real> damping_times() const {
-    if (!viscosity_) return {0, 0};
+  /// Viscosity over modulus of stretch, bending and twist [s].
+  std::array<Real, 3> damping_times() const {
     const RodSection& section = rods_.section();
-    return std::minmax(
-        {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1, viscosity_->twist / section.twist});
+    return {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1,
+            viscosity_->twist / section.twist};
   }
   /// Symplectic Euler with damping by the velocities before, at this rate, is stable up to two over this.
   static Real damped(Real omega, Real rate) { return (rate + std::hypot(rate, 2 * omega)) / 2; }
@@ -348,8 +348,6 @@ class StrandBody final : public MeshBody {
     const Real omega = rods_.frequency(at, twist, turns_have_inertia);
     return viscosity_ ? damped(omega, rods_.damping_rate(*viscosity_, at, turns_have_inertia)) : omega;
   }
-  /// The least omega of which this is the damped one.
-  Real undamped(Real damped) const { return damped / std::sqrt(1 + damping_times().second * damped); }
   RodState state() const {
     return {segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(), segments_.get<JointTwist>()};
   }

@@ -29,13 +29,13 @@ constexpr Real stiffness_number = 200;
 constexpr Real tangential_share = 0.02;
 /// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves,
 constexpr Real closing_share = 0.01;
-/// and of liquids, which flatten as they spread, with this one: to lift them again is work.
+/// and of liquids, which flatten as they spread, with this one: to lift them again would be work.
 constexpr Real closing_share_of_flat = 1e-4;
 /// In short steps so of points that go with elements: nodes move them not quite so, and to push them back is work.
 constexpr Real closing_share_of_elements = 1e-3;
-/// Walls that hold draw thin bodies and meshes back by this part of the first: at once it would be a kick. Points that
-/// have a size of their own they hold where these are: neither drawn back nor, where that size does not follow all
-/// flow, pushed; but for what a step has left of their motion along the normal.
+/// Walls that hold draw thin bodies and meshes back by this part of the first: at once it would be a kick. What comes
+/// away of points that have a size of their own they hold where it is. Of what flows that size does not follow all
+/// motion: such points are not pushed either, but for what a step has left of their motion along the normal.
 constexpr Real pulling_share = 0.1;
 /// A face that ends this near to the surface of another wall, in grid spacings, is flush with it,
 constexpr Real flush = 1e-3;
@@ -125,8 +125,8 @@ WallClosing closing_of(const TouchingSet& set, Real dx) {
   const Real pushed = flatten(*set.points) ? closing_share_of_flat * wave
                       : drifts             ? closing_share_of_elements * wave
                                            : closing;
-  const bool forgets = set.points->extent_deforms() && !set.points->extent_turns();
-  return {pushed, drifts || forgets ? 0 : pushed, set.points->touches_at_surface() ? 0 : pulling_share * closing};
+  return {pushed, drifts || set.points->extent_forgets_flow() ? 0 : pushed,
+          set.points->touches_at_surface() ? 0 : pulling_share * closing};
 }
 
 }  // namespace
@@ -432,7 +432,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
   const auto force = table.get<WallForce>();
   const auto faces = table.get<WallFaces>();
   const auto extent = table.get<ContactExtent>();
-  const auto C = points->touches_at_surface() ? table.get<Affine>() : std::span<const Mat3>();
+  const auto C = points->extent_forgets_flow() ? table.get<Affine>() : std::span<const Mat3>();
   const bool at_surface = points->touches_at_surface(), flattens = flatten(*points);
   const Real dx = transfer_.dx;
   const Vec3 middle = middle_of(bin, dx);
@@ -455,7 +455,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
       const Vec3 x_c = whole                 ? Vec3(x[row] + whole->turn * (x[row] - whole->centre))
                        : at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r, flattens) / r * Bn)
                                              : x[row];
-      const Real parting = at_surface ? n.dot(v[row] + C[row] * (x_c - x[row]) - states_[w].velocity_at(x_c)) : Real(0);
+      const Real parting = C.empty() ? Real(0) : n.dot(v[row] + C[row] * (x_c - x[row]) - states_[w].velocity_at(x_c));
       found.contacts.push_back({set, row, w, gap, compliance, ratio * compliance, n, x_c, Vec3::Zero(), force[row],
                                 Vec3::Zero(), parting, bit_of(w, n), false, false, Acts::by_spring});
     }

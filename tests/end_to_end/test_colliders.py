@@ -289,16 +289,15 @@ class Colliders(Case):
 
         goo = ("{law: herschel_bulkley, density: 100, shear_modulus: 2e4, bulk_modulus: 2e5, yield_stress: 200, "
                "consistency: 100, flow_index: 1}")
-        jelly = "{law: fixed_corotated, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}"
-        for material, scheme, most in (goo, "explicit", 1.15), (goo, "implicit", 1.15), (jelly, "explicit", 1.1):
-            with self.subTest(material=material, scheme=scheme):
-                rows = self.squeezed(material, "slip", path, scheme)
+        for scheme in "explicit", "implicit":
+            with self.subTest(scheme=scheme):
+                rows = self.squeezed(goo, "slip", path, scheme)
 
                 def force(begin, end):  # in the mean, on a wall that stands still
                     first, last = (min(rows, key=lambda row: abs(row["time"] - t)) for t in (begin, end))
                     return (last["impulse_low_2_z"] - first["impulse_low_2_z"]) / (last["time"] - first["time"])
 
-                self.assertLess(force(1.88, 1.92) / force(0.36, 0.4), most)  # three cycles before
+                self.assertLess(force(1.88, 1.92) / force(0.36, 0.4), 1.15)  # three cycles before
                 self.assertGreater(force(1.88, 1.92) / force(0.36, 0.4), 0.9)
 
     def test_what_walls_that_hold_drag_gains_no_energy(self):
@@ -312,14 +311,6 @@ class Colliders(Case):
                                                  "poisson_ratio: 0.3", goo))
         rows = numbers(self.run_deck(deck, "out"))
         self.assertLess(rows[-1]["energy_less_work"], rows[0]["energy_less_work"])
-
-    def test_a_piston_gets_no_more_from_water_than_it_gave(self):
-        def path(t):
-            return [1, 1 - 0.04 * min(t / 0.3, 1) - 0.02 * math.sin(4 * math.pi * max(0, t - 0.3)), 1]
-
-        rows = self.squeezed("{law: tait, density: 1000, bulk_modulus: 1e6}", "separate", path)
-        stored = max(row["elastic_energy"] for row in rows)
-        self.assertLess(rows[-1]["energy_less_work"] - rows[0]["energy_less_work"], 0.05 * stored)
 
     def test_what_colliders_close_on_stays_between_them(self):
         floor = "shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}"

@@ -71,6 +71,8 @@ class PointSet {
   virtual bool extent_deforms() const { return false; }
   /// and turns with the material. What does not must be a ball.
   virtual bool extent_turns() const { return false; }
+  /// Whether the material flows as well, by which that does not deform.
+  virtual bool extent_forgets_flow() const { return false; }
   /// Whether walls push at the end of that ellipsoid, or at the point: thin bodies feel no lever.
   virtual bool touches_at_surface() const { return false; }
   /// Forces on the points [N], one for each row; empty if there are none besides what `respond` gives.

@@ -191,7 +191,7 @@ class WallContacts {
     Vec3 way;         ///< How far the wall carries x_c in the step [m].
     Vec3 force;       ///< Of the last step [N].
     Vec3 impulse;     ///< l [kg m/s].
-    Real parting;     ///< How fast the end of a point of a size of its own leaves the wall as the step begins [m/s].
+    Real parting;     ///< How fast the end of a point of what flows leaves the wall as the step begins [m/s]; else 0.
     PointId face;     ///< The bit of WallFaces.
     bool has_acted;   ///< In the last step.
     bool is_held;     ///< The wall may pull.
