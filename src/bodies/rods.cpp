@@ -402,11 +402,10 @@ void Rods::balance_turns(std::span<const Vec3> x, const RodState& from, const Ro
 
 /// Row sums of a bound of the stiffness of joints, for each of their segments and its turn [docs/theory/strands.md,
 /// 15.6].
-void Rods::bound_joints(const Tile& tile, const RodSection& section, std::span<const Real> twist,
-                        bool turns_have_inertia, Work& work) const {
+void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, bool turns_have_inertia, Work& work) const {
   const Chain& chain = *chain_;
-  const auto [softer, stiffer] = std::minmax(section.bend1, section.bend2);
-  const Real flatness = std::sqrt(1 - softer / stiffer), per_turn = turns_have_inertia ? 1 / section.gyration : 0;
+  const auto [softer, stiffer] = std::minmax(section_.bend1, section_.bend2);
+  const Real flatness = std::sqrt(1 - softer / stiffer), per_turn = turns_have_inertia ? 1 / section_.gyration : 0;
   work.forget_joints();
   for (std::size_t j = tile.first_joint; j < tile.end_joint; j += Pack::size) {
     const PackRows in_e = PackRows::of(std::span(chain.e).first(tile.end_joint), j);
@@ -418,7 +417,7 @@ void Rods::bound_joints(const Tile& tile, const RodSection& section, std::span<c
     const auto per_smaller = [&](const Pack& a) { return max(per_size(a, in_e), per_size(a, in_f)); };
     const Pack natural_curvature = natural.head<2>().norm();
     const BendingBound<Pack> bound(load(work.t, e).dot(load(work.t, f)), natural_curvature);
-    const Pack moment = twist.empty() ? Pack(0) : section.twist * per_length * abs(load(twist, in_f) - natural[2]);
+    const Pack moment = twist.empty() ? Pack(0) : section_.twist * per_length * abs(load(twist, in_f) - natural[2]);
     const Pack by_turn = per_smaller((flatness * bound.curvature + natural_curvature) / 2 * per_turn);
     const Pack by_e = 1 / load(work.length, e);
     const Pack by_f = 1 / load(work.length, f);
@@ -431,7 +430,7 @@ void Rods::bound_joints(const Tile& tile, const RodSection& section, std::span<c
       sum_turn += sum * of_turn;
     };
     add(stiffer * per_length * bound.factor + moment, 2 / bound.chi * by_e, 2 / bound.chi * by_f, by_turn);
-    add(section.twist * per_length, bound.curvature / 2 * by_e, bound.curvature / 2 * by_f, per_smaller(per_turn));
+    add(section_.twist * per_length, bound.curvature / 2 * by_e, bound.curvature / 2 * by_f, per_smaller(per_turn));
     store(sum_e, e, work.spring_by_e);
     store(sum_f, f, work.spring_by_f);
     store(sum_turn, e, work.turn_by_e);
@@ -440,13 +439,13 @@ void Rods::bound_joints(const Tile& tile, const RodSection& section, std::span<c
 }
 
 /// Of all freedoms, over their masses.
-Real Rods::largest_over_mass(const Tile& tile, const RodSection& section, const Work& work) const {
+Real Rods::largest_square(const Tile& tile, const Work& work) const {
   const Chain& chain = *chain_;
   const auto heavy_length = [&](const PackRows& rows) { return times_area(load(chain.length, rows), rows); };
   const auto springs = [&](const PackRows& own, const PackRows& in) {  // of both vertices of a segment
     const Pack per_length = 1 / load(chain.length, in);
     const Pack stretch = max(per_length, abs(per_length - 1 / load(work.length, own)));
-    return times_area(2 * section.stretch * stretch, in) + load(work.spring_by_e, own) + load(work.spring_by_f, own);
+    return times_area(2 * section_.stretch * stretch, in) + load(work.spring_by_e, own) + load(work.spring_by_f, own);
   };
   Pack most = 0;
   for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
@@ -468,28 +467,19 @@ Real Rods::largest_over_mass(const Tile& tile, const RodSection& section, const 
                    own = PackRows::range(*end - tile.first, *end - tile.first + 1);
     most = max(most, 2 * springs(own, in) / heavy_length(in));
   }
-  return largest(most) / section.mass_per_length;
-}
-
-Real Rods::bound_over_mass(const RodSection& section, std::span<const Vec3> x, std::span<const Real> twist,
-                           bool turns_have_inertia) const {
-  std::vector<Real> of_tiles(chain_->tiles.size(), 0);
-  visit([&](const Tile& tile, std::size_t k, Work& work) {
-    find_edges(tile, x, work);
-    bound_joints(tile, section, twist, turns_have_inertia, work);
-    of_tiles[k] = largest_over_mass(tile, section, work);
-  });
-  Real most = 0;
-  for (const Real ratio : of_tiles) most = std::max(most, ratio);
-  return most;
+  return largest(most) / section_.mass_per_length;
 }
 
 Real Rods::frequency(std::span<const Vec3> x, std::span<const Real> twist, bool turns_have_inertia) const {
-  return std::sqrt(bound_over_mass(section_, x, twist, turns_have_inertia));
-}
-
-Real Rods::damping_rate(const RodSection& viscosities, std::span<const Vec3> x, bool turns_have_inertia) const {
-  return bound_over_mass(viscosities, x, {}, turns_have_inertia);
+  std::vector<Real> of_tiles(chain_->tiles.size(), 0);
+  visit([&](const Tile& tile, std::size_t k, Work& work) {
+    find_edges(tile, x, work);
+    bound_joints(tile, twist, turns_have_inertia, work);
+    of_tiles[k] = largest_square(tile, work);
+  });
+  Real most = 0;
+  for (const Real square : of_tiles) most = std::max(most, square);
+  return std::sqrt(most);
 }
 
 std::vector<RodStrain> Rods::strains(std::span<const Vec3> x, const RodState& at) const {

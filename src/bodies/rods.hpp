@@ -91,8 +91,6 @@ class Rods {
   /// Bound of the frequencies of the free rods, segment by segment and joint by joint, with the twist that their state
   /// has, or without any for an empty one [rad/s]; of vertices alone unless turns have inertia.
   Real frequency(std::span<const Vec3> x, std::span<const Real> twist, bool turns_have_inertia) const;
-  /// Likewise of the rates at which viscosities, those of a section, damp rods without twist [1/s].
-  Real damping_rate(const RodSection& viscosities, std::span<const Vec3> x, bool turns_have_inertia) const;
   /// Of each segment, means over the joints at its ends.
   std::vector<RodStrain> strains(std::span<const Vec3> x, const RodState& at) const;
 
@@ -131,12 +129,9 @@ class Rods {
                             std::size_t first, MeshStiffness& stiffness) const;
   void find_turned_joints(const Tile& tile, const TrialShape& at, const RodState& from, const Work& work,
                           std::vector<TurnLink>& links) const;
-  void bound_joints(const Tile& tile, const RodSection& section, std::span<const Real> twist, bool turns_have_inertia,
-                    Work& work) const;
+  void bound_joints(const Tile& tile, std::span<const Real> twist, bool turns_have_inertia, Work& work) const;
   std::size_t end_of_strand(const Tile& tile, std::size_t first) const;
-  Real largest_over_mass(const Tile& tile, const RodSection& section, const Work& work) const;
-  Real bound_over_mass(const RodSection& section, std::span<const Vec3> x, std::span<const Real> twist,
-                       bool turns_have_inertia) const;
+  Real largest_square(const Tile& tile, const Work& work) const;
   RodJoint state_of(std::size_t joint, const RodState& from) const;
   Vec3 edge(std::size_t s, std::span<const Vec3> x) const { return x[chain_->end[s]] - x[chain_->begin[s]]; }
 

@@ -248,8 +248,8 @@ TEST(RodsTest, TwistCountsFullTurns) {
   EXPECT_NEAR(rod.twist[1], 0, 1e-15);
 }
 
-TEST(RodsTest, TheBoundsOfFrequenciesAndDampingHoldAndAreNearInStraightRods) {
-  const auto exact_square = [](const Rod& rod, const Trial& at) {
+TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
+  const auto exact = [](const Rod& rod, const Trial& at) {
     const auto n = static_cast<Eigen::Index>(rod.freedoms());
     Eigen::VectorXd mass = Eigen::VectorXd::Zero(n);
     for (std::size_t s = 0; s < rod.tangent.size(); ++s) {
@@ -259,14 +259,7 @@ TEST(RodsTest, TheBoundsOfFrequenciesAndDampingHoldAndAreNearInStraightRods) {
     const Eigen::VectorXd root = mass.cwiseSqrt().cwiseInverse();
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(root.asDiagonal() * stiffness(rod, at, false) *
                                                                root.asDiagonal());
-    return eigen.eigenvalues().cwiseAbs().maxCoeff();
-  };
-  const auto exact = [&](const Rod& rod, const Trial& at) { return std::sqrt(exact_square(rod, at)); };
-  // Of viscosities that resist changes since a shape, in unit time.
-  const auto exact_rate = [&](Rod rod, const RodSection& viscosities, const Trial& at) {
-    rod.rods = Rods(viscosities, rod.rods);
-    rod.rods.resist_changes_of(at.shape(), rod.state(), 1);
-    return exact_square(rod, at);
+    return std::sqrt(eigen.eigenvalues().cwiseAbs().maxCoeff());
   };
   for (const bool straight : {false, true})
     for (const unsigned seed : {1, 2, 3, 4, 5, 6}) {
@@ -276,10 +269,6 @@ TEST(RodsTest, TheBoundsOfFrequenciesAndDampingHoldAndAreNearInStraightRods) {
       for (std::size_t s = 1; s < twist.size(); ++s)  // as moved
         twist[s] += at.turns[s] / rod.rods.section(s).gyration - at.turns[s - 1] / rod.rods.section(s - 1).gyration;
       EXPECT_GT(rod.rods.frequency(at.x, twist, true), exact(rod, at));
-      for (const Real stretch : {1, 100}) {
-        const RodSection viscosities = RodSection::ellipse(0.02, 0.01, 3, 3 * stretch, 2, 1000);
-        EXPECT_GT(rod.rods.damping_rate(viscosities, at.x, true), exact_rate(rod, viscosities, at));
-      }
     }
   Rod rod(0, true);
   std::vector<RodSegment> segments;
@@ -298,10 +287,6 @@ TEST(RodsTest, TheBoundsOfFrequenciesAndDampingHoldAndAreNearInStraightRods) {
   const Real found = exact(rod, Trial(rod, Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rod.freedoms()))));
   EXPECT_GT(bound, found);
   EXPECT_LT(bound, 1.45 * found);  // the vertices at the ends are half as heavy
-  const RodSection viscosities = RodSection::ellipse(0.01, 0.01, 1, 1, 0.4, 1000);
-  const Real rate = exact_rate(rod, viscosities, Trial(rod, Eigen::VectorXd::Zero(Eigen::Index(rod.freedoms()))));
-  EXPECT_GT(rod.rods.damping_rate(viscosities, rod.rest, true), rate);
-  EXPECT_LT(rod.rods.damping_rate(viscosities, rod.rest, true), 2.1 * rate);
 }
 
 TEST(RodsTest, TheBoundWithoutInertiaOfTurnsHoldsWhereTheyFollowVertices) {
