@@ -39,15 +39,17 @@ struct BendingBound {
   T chi, curvature;  ///< 1 + te.tf and |kb|, of a turn of 150 degrees at most.
   T factor;          ///< Of the squares of first derivatives.
 
-  BendingBound(const T& cosine, const T& natural) {
+  /// Of a joint that is all but straight 1 - te.tf is round-off, te - tf is not.
+  BendingBound(const Vector3<T>& te, const Vector3<T>& tf, const T& natural) {
     using std::max;
+    using std::min;
     using std::sqrt;
-    const auto curvature_at = [](const T& c) { return sqrt(max(T(0), T(8) / c - T(4))); };
     constexpr Real k0 = largest_exact_curvature, flattest = 0.002;
-    chi = max(T(8 / (k0 * k0 + 4)), T(1) + cosine);
-    curvature = curvature_at(chi);
-    const T beyond = curvature_at(max(T(flattest), T(1) + cosine)) - curvature;
-    factor = T(1) + T(2) * (curvature + natural) / max(T(2), curvature) + T(0.5) * beyond;
+    const T of_shape = T(1) + te.dot(tf);
+    const T k = T(2) * sqrt(Vector3<T>(te - tf).squaredNorm() / (T(2) * max(T(flattest), of_shape)));
+    chi = max(T(8 / (k0 * k0 + 4)), of_shape);
+    curvature = min(T(k0), k);
+    factor = T(1) + T(2) * (curvature + natural) / max(T(2), curvature) + T(0.5) * (k - curvature);
   }
 };
 

@@ -39,6 +39,7 @@ struct Rods::Work {
   // bound second ones for a vertex and its turn.
   std::vector<Vec3> by_e, by_f;
   std::vector<Real> spring_by_e, spring_by_f, turn_by_e, turn_by_f;
+  std::vector<Pack> squares, rates;  ///< Row sums over masses, of freedoms by packs.
 
   void forget_joints() {
     for (std::vector<Vec3>* of_edges : {&by_e, &by_f}) of_edges->assign(edge.size(), Vec3::Zero());
@@ -402,10 +403,11 @@ void Rods::balance_turns(std::span<const Vec3> x, const RodState& from, const Ro
 
 /// Row sums of a bound of the stiffness of joints, for each of their segments and its turn [docs/theory/strands.md,
 /// 15.6].
-void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, bool turns_have_inertia, Work& work) const {
+void Rods::bound_joints(const Tile& tile, const RodSection& section, std::span<const Real> twist,
+                        bool turns_have_inertia, Work& work) const {
   const Chain& chain = *chain_;
-  const auto [softer, stiffer] = std::minmax(section_.bend1, section_.bend2);
-  const Real flatness = std::sqrt(1 - softer / stiffer), per_turn = turns_have_inertia ? 1 / section_.gyration : 0;
+  const auto [softer, stiffer] = std::minmax(section.bend1, section.bend2);
+  const Real flatness = std::sqrt(1 - softer / stiffer), per_turn = turns_have_inertia ? 1 / section.gyration : 0;
   work.forget_joints();
   for (std::size_t j = tile.first_joint; j < tile.end_joint; j += Pack::size) {
     const PackRows in_e = PackRows::of(std::span(chain.e).first(tile.end_joint), j);
@@ -416,8 +418,8 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, bool turn
     const Pack per_length = scale_ * 2 / (compliant_length(in_e) + compliant_length(in_f));
     const auto per_smaller = [&](const Pack& a) { return max(per_size(a, in_e), per_size(a, in_f)); };
     const Pack natural_curvature = natural.head<2>().norm();
-    const BendingBound<Pack> bound(load(work.t, e).dot(load(work.t, f)), natural_curvature);
-    const Pack moment = twist.empty() ? Pack(0) : section_.twist * per_length * abs(load(twist, in_f) - natural[2]);
+    const BendingBound<Pack> bound(load(work.t, e), load(work.t, f), natural_curvature);
+    const Pack moment = twist.empty() ? Pack(0) : section.twist * per_length * abs(load(twist, in_f) - natural[2]);
     const Pack by_turn = per_smaller((flatness * bound.curvature + natural_curvature) / 2 * per_turn);
     const Pack by_e = 1 / load(work.length, e);
     const Pack by_f = 1 / load(work.length, f);
@@ -430,7 +432,7 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, bool turn
       sum_turn += sum * of_turn;
     };
     add(stiffer * per_length * bound.factor + moment, 2 / bound.chi * by_e, 2 / bound.chi * by_f, by_turn);
-    add(section_.twist * per_length, bound.curvature / 2 * by_e, bound.curvature / 2 * by_f, per_smaller(per_turn));
+    add(section.twist * per_length, bound.curvature / 2 * by_e, bound.curvature / 2 * by_f, per_smaller(per_turn));
     store(sum_e, e, work.spring_by_e);
     store(sum_f, f, work.spring_by_f);
     store(sum_turn, e, work.turn_by_e);
@@ -438,48 +440,59 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, bool turn
   }
 }
 
-/// Of all freedoms, over their masses.
-Real Rods::largest_square(const Tile& tile, const Work& work) const {
+/// Row sums over masses of turns, of vertices in joints and of those at ends, by packs.
+void Rods::find_row_sums(const Tile& tile, const RodSection& section, const Work& work,
+                         std::vector<Pack>& over_mass) const {
   const Chain& chain = *chain_;
   const auto heavy_length = [&](const PackRows& rows) { return times_area(load(chain.length, rows), rows); };
   const auto springs = [&](const PackRows& own, const PackRows& in) {  // of both vertices of a segment
     const Pack per_length = 1 / load(chain.length, in);
     const Pack stretch = max(per_length, abs(per_length - 1 / load(work.length, own)));
-    return times_area(2 * section_.stretch * stretch, in) + load(work.spring_by_e, own) + load(work.spring_by_f, own);
+    return times_area(2 * section.stretch * stretch, in) + load(work.spring_by_e, own) + load(work.spring_by_f, own);
   };
-  Pack most = 0;
+  over_mass.clear();
+  const auto add = [&](const Pack& sum, const Pack& heavy_length) {
+    over_mass.push_back(sum / (section_.mass_per_length * heavy_length));
+  };
   for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
     const PackRows own = PackRows::range(s - tile.first, tile.end - tile.first);
-    const Pack of_turn = load(work.turn_by_e, own) + load(work.turn_by_f, own);
-    most = max(most, of_turn / heavy_length(PackRows::range(s, tile.end)));
+    add(load(work.turn_by_e, own) + load(work.turn_by_f, own), heavy_length(PackRows::range(s, tile.end)));
   }
   for (std::size_t j = tile.first_joint; j < tile.end_joint; j += Pack::size) {
     const PackRows in_e = PackRows::of(std::span(chain.e).first(tile.end_joint), j);
     const PackRows in_f = PackRows::of(std::span(chain.f).first(tile.end_joint), j);
     const Pack of_vertex = springs(rows_within(chain.e, j, tile.end_joint, tile.first), in_e) +
                            springs(rows_within(chain.f, j, tile.end_joint, tile.first), in_f);
-    most = max(most, 2 * of_vertex / (heavy_length(in_e) + heavy_length(in_f)));
+    add(of_vertex, (heavy_length(in_e) + heavy_length(in_f)) / 2);
   }
   const auto first_end = std::ranges::lower_bound(chain.ends, static_cast<std::uint32_t>(tile.first));
   const auto last_end = std::ranges::lower_bound(chain.ends, static_cast<std::uint32_t>(tile.end));
   for (auto end = first_end; end < last_end; ++end) {
     const PackRows in = PackRows::range(*end, *end + 1),
                    own = PackRows::range(*end - tile.first, *end - tile.first + 1);
-    most = max(most, 2 * springs(own, in) / heavy_length(in));
+    add(springs(own, in), heavy_length(in) / 2);
   }
-  return largest(most) / section_.mass_per_length;
 }
 
-Real Rods::frequency(std::span<const Vec3> x, std::span<const Real> twist, bool turns_have_inertia) const {
+Real Rods::frequency(std::span<const Vec3> x, std::span<const Real> twist, bool turns_have_inertia,
+                     const std::optional<RodSection>& viscosities) const {
   std::vector<Real> of_tiles(chain_->tiles.size(), 0);
   visit([&](const Tile& tile, std::size_t k, Work& work) {
     find_edges(tile, x, work);
-    bound_joints(tile, twist, turns_have_inertia, work);
-    of_tiles[k] = largest_square(tile, work);
+    bound_joints(tile, section_, twist, turns_have_inertia, work);
+    find_row_sums(tile, section_, work, work.squares);
+    if (viscosities) {
+      bound_joints(tile, *viscosities, {}, turns_have_inertia, work);
+      find_row_sums(tile, *viscosities, work, work.rates);
+    }
+    Pack most = 0;  // of each row by itself, as no largest of ranks and tiles would be
+    for (std::size_t row = 0; row < work.squares.size(); ++row)
+      most = max(most, viscosities ? damped_frequency(work.squares[row], work.rates[row]) : sqrt(work.squares[row]));
+    of_tiles[k] = largest(most);
   });
   Real most = 0;
-  for (const Real square : of_tiles) most = std::max(most, square);
-  return std::sqrt(most);
+  for (const Real bound : of_tiles) most = std::max(most, bound);
+  return most;
 }
 
 std::vector<RodStrain> Rods::strains(std::span<const Vec3> x, const RodState& at) const {

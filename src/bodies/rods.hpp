@@ -9,8 +9,10 @@
 #include "weft/math/pack_rows.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,6 +42,14 @@ struct RodStrain {
   Real curvature;  ///< [1/m]
   Real twist;      ///< [rad/m]
 };
+
+/// What takes the place of the frequency, whose square is given, where damping goes by the velocities before at this
+/// rate [1/s]: symplectic Euler is stable up to two over it.
+template <class T>
+T damped_frequency(const T& square, const T& rate) {
+  using std::sqrt;
+  return (rate + sqrt(rate * rate + 4 * square)) / 2;
+}
 
 /// The rods of a body on one rank. Energies are
 ///   sum_segments EA / 2 (|e| / l - s')^2 l,
@@ -89,8 +99,10 @@ class Rods {
                      std::span<const TurnLink> clamps, std::span<Real> turns) const;
 
   /// Bound of the frequencies of the free rods, segment by segment and joint by joint, with the twist that their state
-  /// has, or without any for an empty one [rad/s]; of vertices alone unless turns have inertia.
-  Real frequency(std::span<const Vec3> x, std::span<const Real> twist, bool turns_have_inertia) const;
+  /// has, or without any for an empty one [rad/s]; of vertices alone unless turns have inertia. With viscosities, in a
+  /// section, substeps are stable up to two over this.
+  Real frequency(std::span<const Vec3> x, std::span<const Real> twist, bool turns_have_inertia,
+                 const std::optional<RodSection>& viscosities = std::nullopt) const;
   /// Of each segment, means over the joints at its ends.
   std::vector<RodStrain> strains(std::span<const Vec3> x, const RodState& at) const;
 
@@ -129,9 +141,10 @@ class Rods {
                             std::size_t first, MeshStiffness& stiffness) const;
   void find_turned_joints(const Tile& tile, const TrialShape& at, const RodState& from, const Work& work,
                           std::vector<TurnLink>& links) const;
-  void bound_joints(const Tile& tile, std::span<const Real> twist, bool turns_have_inertia, Work& work) const;
+  void bound_joints(const Tile& tile, const RodSection& section, std::span<const Real> twist, bool turns_have_inertia,
+                    Work& work) const;
   std::size_t end_of_strand(const Tile& tile, std::size_t first) const;
-  Real largest_square(const Tile& tile, const Work& work) const;
+  void find_row_sums(const Tile& tile, const RodSection& section, const Work& work, std::vector<Pack>& over_mass) const;
   RodJoint state_of(std::size_t joint, const RodState& from) const;
   Vec3 edge(std::size_t s, std::span<const Vec3> x) const { return x[chain_->end[s]] - x[chain_->begin[s]]; }
 

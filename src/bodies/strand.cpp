@@ -149,11 +149,12 @@ class StrandBody final : public MeshBody {
   void begin_substep(Real h, const TrialShape& start) override {
     if (damping_) damping_->resist_changes_of(start, state(), h);
   }
-  Real frequency_at(std::span<const Vec3> x) const override {
-    return damped(rods_.frequency(x, {}, !has_balanced_turns_));
-  }
+  Real frequency_at(std::span<const Vec3> x) const override { return frequency(x, {}); }
+  /// Of all vibrations that have this bound the strongest damped one is stiffened the most.
   Real stiffened(Real frequency, Real square) const override {
-    return damped(std::hypot(undamped(frequency), std::sqrt(square)));
+    if (!viscosity_) return std::hypot(frequency, std::sqrt(square));
+    const auto [of_stretch, of_bending, of_twist] = damping_times();  // clamps bend and twist
+    return damped_frequency(square, frequency + std::max(of_bending, of_twist) * square);
   }
   Real fastest_turn(std::span<const Vec3> v) const override {
     Real most = 0;
@@ -172,8 +173,8 @@ class StrandBody final : public MeshBody {
     }
     return std::acos(std::max(least, Real(-1)));
   }
-  Real damping_ratio(Real frequency) const override {
-    return viscosity_ ? undamped(frequency) * damping_times().first / 2 : 0;
+  Real damping_ratio_at(std::span<const Vec3> at) const override {
+    return viscosity_ ? rods_.frequency(at, {}, !has_balanced_turns_) * std::ranges::min(damping_times()) / 2 : 0;
   }
 
   Real trial_energy(const Parts& parts, const TrialShape& at) const override {
@@ -296,7 +297,7 @@ class StrandBody final : public MeshBody {
   void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override {
     StepLimit limit;
-    limit.frequency = damped(rods_.frequency(x(), state().twist, !has_balanced_turns_));
+    limit.frequency = frequency(x(), state().twist);
     return limit;
   }
 
@@ -334,19 +335,15 @@ class StrandBody final : public MeshBody {
       first += strand.size();
     }
   }
-  /// Viscosity over modulus, the least and the largest of stretch, bending and twist [s].
-  std::pair<Real, Real> damping_times() const {
-    if (!viscosity_) return {0, 0};
+  /// Viscosity over modulus of stretch, bending and twist [s].
+  std::array<Real, 3> damping_times() const {
     const RodSection& section = rods_.section();
-    return std::minmax(
-        {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1, viscosity_->twist / section.twist});
+    return {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1,
+            viscosity_->twist / section.twist};
   }
-  /// Symplectic Euler with damping by the velocities before, at a rate of 2 zeta omega, is stable up to two over this.
-  Real damped(Real omega) const {
-    const Real zeta = omega * damping_times().second / 2;
-    return omega * (zeta + std::sqrt(1 + zeta * zeta));
+  Real frequency(std::span<const Vec3> at, std::span<const Real> twist) const {
+    return rods_.frequency(at, twist, !has_balanced_turns_, viscosity_);
   }
-  Real undamped(Real damped) const { return damped / std::sqrt(1 + damping_times().second * damped); }
   RodState state() const {
     return {segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(), segments_.get<JointTwist>()};
   }

@@ -123,7 +123,7 @@ class StrandClamp final : public Clamp {
     for (const End& end : ends_) {
       const Joined joined = joint_of(end, motion);
       const JointShape<Real> shape = joined.shape();
-      const BendingBound<Real> bound(shape.chi - 1, 0);
+      const BendingBound<Real> bound(shape.te, shape.tf, 0);
       const Real per_length = 1 / edge(end, motion).norm(), per_turn = turns_have_inertia_ ? 1 / end.gyration : 0;
       const auto add = [&](Real factor, Real by_edge, Real by_turn) {
         const Real sum = factor * (by_edge + by_turn);

@@ -59,7 +59,7 @@ int most_substeps(const StageSettings& stage, bool has_contact, Real damping_rat
   return static_cast<int>(most_turn_between_contacts / turn_of_substep(damping_ratio) * (1 + same_time));
 }
 
-DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest) {
+DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, const FastestAtRest& at_rest) {
   const std::optional<StageSettings>& stage = scene.step.stages[b];  // none of a rigid body
   const std::string& name = scene.bodies[b]->name();
   const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
@@ -67,9 +67,8 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
   DtLimit limit;
   if (stage && !stage->is_implicit) {
     const bool has_contact = touches && layer.has_contact_points;
-    const Real damping_ratio = scene.bodies[b]->roles().mesh->damping_ratio(frequency_at_rest);
-    limit = {most_substeps(*stage, has_contact, damping_ratio) *
-                 own_substep(now.vibration(), frequency_at_rest, damping_ratio),
+    limit = {most_substeps(*stage, has_contact, at_rest.damping_ratio) *
+                 own_substep(now.vibration(), at_rest.frequency, at_rest.damping_ratio),
              "stiffness of " + name};
   }
   const bool is_implicit = scene.step.is_implicit || (stage && stage->is_implicit);
@@ -97,9 +96,12 @@ OwnMotion::Piece::Piece(const Comm& comm, const Scene& scene, std::size_t body)
       turns(system.turns.front()),
       motion(system.freedoms),
       velocity(system.freedoms),
-      frequency_at_rest([&] {
+      at_rest([&] {
         const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
-        return comm.max(mesh.frequency_at(mesh.points().get<RestPosition>()));
+        const auto rest = mesh.points().get<RestPosition>();
+        std::array<Real, 2> most{mesh.frequency_at(rest), mesh.damping_ratio_at(rest)};
+        comm.max(most);
+        return FastestAtRest{most[0], most[1]};
       }()) {
   const auto& stage = scene.step.stages[body];
   if (stage && stage->is_implicit) {
@@ -169,7 +171,7 @@ DtLimit OwnMotion::dt_limit() {
   start.time = state_.time;
   now_ = state_.limits[body_];
   if (!is_implicit()) now_.frequency = with_clamps(now_.frequency, start);
-  DtLimit limit = own_limit(scene_, body_, now_, frequency_at_rest(now_));
+  DtLimit limit = own_limit(scene_, body_, now_, at_rest(now_));
   Real spin = 0;
   for (const OwnSystem::Action& action : piece_->system.of_handle)
     if (action.clamp != nullptr) spin = std::max(spin, action.clamp->most_spin(state_.time, state_.time + limit.dt));
@@ -198,14 +200,15 @@ Real OwnMotion::with_clamps(Real frequency, const Motion& at) const {
 int OwnMotion::substeps(Real dt) const {
   if (stage_.substeps > 0) return stage_.substeps;
   if (is_implicit()) return 1;
-  const Real at_rest = frequency_at_rest(now_);
-  const Real longest = own_substep(now_.vibration(), at_rest, mesh().damping_ratio(at_rest));
+  const auto [frequency, damping_ratio] = at_rest(now_);
+  const Real longest = own_substep(now_.vibration(), frequency, damping_ratio);
   const Real needed = std::ceil(dt / longest * (1 - same_time));
   return static_cast<int>(std::clamp<Real>(needed, 1, most_stable_substeps));
 }
 
-Real OwnMotion::frequency_at_rest(const StepLimit& now) const {
-  return std::hypot(piece_->frequency_at_rest, now.bending);
+FastestAtRest OwnMotion::at_rest(const StepLimit& now) const {
+  const auto& [frequency, damping_ratio] = piece_->at_rest;
+  return {std::hypot(frequency, now.bending), damping_ratio};
 }
 
 Refusal OwnMotion::predict(Real dt) {

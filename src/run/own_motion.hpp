@@ -22,9 +22,15 @@ namespace weft {
 /// damping_ratio: of its fastest mode [1].
 int most_substeps(const StageSettings& stage, bool has_contact, Real damping_ratio);
 
-/// How large a step of a body may be that moves by itself; frequencies [rad/s]. A step that followed each change of
-/// them would feed modes.
-DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest);
+/// The fastest mode of a body at rest.
+struct FastestAtRest {
+  Real frequency = 0;      ///< Of the elements [rad/s].
+  Real damping_ratio = 0;  ///< At the least [1].
+};
+
+/// How large a step of a body may be that moves by itself. A step that followed each change of its frequencies would
+/// feed modes.
+DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, const FastestAtRest& at_rest);
 
 /// In n substeps of h = dt / n, explicit ones by symplectic Euler as the grid's, each with its contact with walls,
 ///   v' = v + M^-1 (h f(x) + W^T lambda),   x' = x + h v',   W x' = goal(t + h),
@@ -88,7 +94,7 @@ class OwnMotion final : public BodyMotion {
       Vec3 fall;       ///< and what gravity gives [m/s].
     } blend{};
     std::vector<Vec3> blended;  ///< Changes of velocities by what is taken over, unless they act at once [m/s].
-    Real frequency_at_rest;     ///< Of the elements, on all ranks [rad/s].
+    FastestAtRest at_rest;      ///< On all ranks.
   };
 
   /// What gravity gives in dt [m/s].
@@ -118,7 +124,7 @@ class OwnMotion final : public BodyMotion {
   std::vector<bool> held(Real end) const;
   std::function<bool(std::uint32_t)> led_points() const override;
   ConstraintRows rows_of_holds(Real end) const;
-  Real frequency_at_rest(const StepLimit& now) const;
+  FastestAtRest at_rest(const StepLimit& now) const;
   /// Damping goes by changes from here on.
   void begin_substep(Real h, const Motion& start);
   void step_explicitly(Real h, Real end);

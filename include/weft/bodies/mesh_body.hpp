@@ -123,9 +123,9 @@ class MeshBody : public Body, public TrialMesh {
     static_cast<void>(x);
     return 0;
   }
-  /// A lower bound of the damping ratio of a mode of this frequency [rad/s], the damping in it [1].
-  virtual Real damping_ratio(Real frequency) const {
-    static_cast<void>(frequency);
+  /// A lower bound of the damping ratio of its fastest mode about trial positions, on this rank [1].
+  virtual Real damping_ratio_at(std::span<const Vec3> x) const {
+    static_cast<void>(x);
     return 0;
   }
   /// Whether nothing but tension is felt across it where nothing touches it.

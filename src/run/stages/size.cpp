@@ -192,8 +192,12 @@ void include_walls(StepSize& size, const Scene& scene, Real time, Real within) {
 StepSize size_of_step(const Scene& scene, const RunState& state, Real not_beyond) {
   StepSize size = size_of_grid_and_sources(scene, state);
   for (std::size_t b = 0; b < state.limits.size(); ++b)
-    if (!scene.bodies[b]->roles().is_carried_by_grid)
-      include(size, own_limit(scene, b, state.limits[b], state.limits[b].vibration()));
+    if (const Roles roles = scene.bodies[b]->roles(); !roles.is_carried_by_grid) {
+      FastestAtRest at_rest{state.limits[b].vibration()};
+      if (scene.step.stages[b])
+        at_rest.damping_ratio = roles.mesh->damping_ratio_at(roles.mesh->points().get<RestPosition>());
+      include(size, own_limit(scene, b, state.limits[b], at_rest));
+    }
   include_walls(size, scene, state.time, not_beyond - state.time);
   return size;
 }

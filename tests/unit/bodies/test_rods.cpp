@@ -249,7 +249,11 @@ TEST(RodsTest, TwistCountsFullTurns) {
 }
 
 TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
-  const auto exact = [](const Rod& rod, const Trial& at) {
+  const auto largest = [](const Eigen::MatrixXd& symmetric) {
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric, Eigen::EigenvaluesOnly);
+    return eigen.eigenvalues().cwiseAbs().maxCoeff();
+  };
+  const auto over_mass = [](const Rod& rod, const Trial& at) -> Eigen::MatrixXd {
     const auto n = static_cast<Eigen::Index>(rod.freedoms());
     Eigen::VectorXd mass = Eigen::VectorXd::Zero(n);
     for (std::size_t s = 0; s < rod.tangent.size(); ++s) {
@@ -257,9 +261,13 @@ TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
       mass[static_cast<Eigen::Index>(3 * rod.rest.size() + s)] = rod.rods.mass(s);
     }
     const Eigen::VectorXd root = mass.cwiseSqrt().cwiseInverse();
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(root.asDiagonal() * stiffness(rod, at, false) *
-                                                               root.asDiagonal());
-    return std::sqrt(eigen.eigenvalues().cwiseAbs().maxCoeff());
+    return root.asDiagonal() * stiffness(rod, at, false) * root.asDiagonal();
+  };
+  // Of viscosities that resist changes since a shape, in unit time.
+  const auto damping_over_mass = [&](Rod rod, const RodSection& viscosities, const Trial& at) {
+    rod.rods = Rods(viscosities, rod.rods);
+    rod.rods.resist_changes_of(at.shape(), rod.state(), 1);
+    return over_mass(rod, at);
   };
   for (const bool straight : {false, true})
     for (const unsigned seed : {1, 2, 3, 4, 5, 6}) {
@@ -268,7 +276,14 @@ TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
       std::vector<Real> twist(rod.twist);
       for (std::size_t s = 1; s < twist.size(); ++s)  // as moved
         twist[s] += at.turns[s] / rod.rods.section(s).gyration - at.turns[s - 1] / rod.rods.section(s - 1).gyration;
-      EXPECT_GT(rod.rods.frequency(at.x, twist, true), exact(rod, at));
+      const Eigen::MatrixXd K = over_mass(rod, at);
+      EXPECT_GT(rod.rods.frequency(at.x, twist, true), std::sqrt(largest(K)));
+      for (const Real stretch : {1, 100}) {
+        // A substep of h is stable if h^2 K / 4 + h C / 2 is below 1.
+        const RodSection viscosities = RodSection::ellipse(0.02, 0.01, 3, 3 * stretch, 2, 1000);
+        const Real h = 2 / rod.rods.frequency(at.x, twist, true, viscosities);
+        EXPECT_LT(largest(h * h / 4 * K + h / 2 * damping_over_mass(rod, viscosities, at)), 1);
+      }
     }
   Rod rod(0, true);
   std::vector<RodSegment> segments;
@@ -283,10 +298,38 @@ TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
   rod.rest.clear();
   for (int i = 0; i <= 40; ++i) rod.rest.emplace_back(0.002 * i, 0, 0);
   rod.rods = Rods(RodSection::ellipse(0.01, 0.01, 1e3, 1e6, 4e5, 1000), segments, joints);
-  const Real bound = rod.rods.frequency(rod.rest, rod.twist, true);
-  const Real found = exact(rod, Trial(rod, Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rod.freedoms()))));
+  const Trial at_rest(rod, Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rod.freedoms())));
+  const Real bound = rod.rods.frequency(rod.rest, rod.twist, true), found = std::sqrt(largest(over_mass(rod, at_rest)));
   EXPECT_GT(bound, found);
-  EXPECT_LT(bound, 1.45 * found);  // the vertices at the ends are half as heavy
+  EXPECT_LT(bound, 1.45 * found);                                          // the vertices at the ends are half as heavy
+  const auto much = RodSection::ellipse(0.01, 0.01, 1e6, 1e6, 4e5, 1000);  // nothing but its damping counts
+  const Real damped = rod.rods.frequency(rod.rest, rod.twist, true, much);
+  const Real rate = largest(damping_over_mass(rod, much, at_rest));
+  EXPECT_GT(damped, rate);
+  EXPECT_LT(damped, 2.1 * rate);
+}
+
+/// Ranks and tiles have the bounds of their strands alone, and the largest of them is that of all.
+TEST(RodsTest, TheBoundOfSomeRodsIsTheLargestOfTheirs) {
+  // Stiff ones that damp little, and thick segments that damp much: of the largest of both none would be as fast.
+  const RodSection section = RodSection::ellipse(0.01, 0.01, 1e5, 1e6, 4e5, 1000);
+  const auto viscosities = RodSection::ellipse(0.01, 0.01, 10, 1e-6, 4, 1000);
+  const auto bound = [&](const std::vector<std::array<Real, 2>>& rods) {  // of lengths and sizes of segments
+    std::vector<RodSegment> segments;
+    std::vector<RodJointAtRest> joints;
+    std::vector<Vec3> x;
+    for (const auto& [length, size] : rods)
+      for (std::int32_t k = 0; k < 5; ++k) {
+        x.emplace_back(length * k, 0, 0);
+        const auto here = static_cast<std::int32_t>(x.size()) - 1, s = static_cast<std::int32_t>(segments.size());
+        if (k == 4) break;
+        segments.push_back({{here, here + 1}, length, size});
+        if (k > 0) joints.push_back({{s - 1, s}, 0, 0, 0});
+      }
+    return Rods(section, segments, joints).frequency(x, {}, true, viscosities);
+  };
+  const std::array<Real, 2> fine{0.002, 1}, thick{0.004, 5};
+  EXPECT_EQ(bound({fine, thick}), std::max(bound({fine}), bound({thick})));
 }
 
 TEST(RodsTest, TheBoundWithoutInertiaOfTurnsHoldsWhereTheyFollowVertices) {
