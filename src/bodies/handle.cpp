@@ -18,8 +18,9 @@ bool Selection::has(const Site& site) const {
 }
 
 bool Selection::has(const Sample& sample) const {
+  const auto contains = [&](const Vec3& x) { return shape == nullptr || shape->contains(x); };
   return (!faces || faces->contains(sample.face)) && (!boundary || sample.boundary == *boundary) &&
-         (shape == nullptr || shape->contains(sample.where));
+         (contains(sample.where) || (sample.ends && std::ranges::all_of(*sample.ends, contains)));
 }
 
 std::vector<Site> vertices_in(const Sites& sites, const Selection& selection) {

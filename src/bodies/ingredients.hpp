@@ -166,6 +166,7 @@ struct Ingredients {
       sample.rows = {p, q};
       sample.value = {0.5, 0.5};
       sample.where = (rest[p] + rest[q]) / 2;
+      sample.ends = {rest[p], rest[q]};
       sample.measure = (rest[q] - rest[p]).norm();
       sample.face = sample.element = element;
       sample.boundary = boundary[p];

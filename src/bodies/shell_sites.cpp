@@ -362,6 +362,7 @@ std::vector<Sample> side_samples(const ControlMesh& mesh, std::span<const std::i
       std::vector<std::int32_t> rows;
       for (const std::int32_t point : basis.points_of(e)) rows.push_back(row_of_point[point]);
       const auto sample_at = [&](int s) { return sample_of(rows, basis.row(e, s), to - from, inside, rest); };
+      const std::array<Vec3, 2> ends{sample_at(inner).where, sample_at(inner + 1).where};
       Vec3 sum = Vec3::Zero();  // of tangents
       for (int s = 0; s < inner; ++s) {
         Sample& sample = samples.emplace_back(sample_at(s));
@@ -370,10 +371,11 @@ std::vector<Sample> side_samples(const ControlMesh& mesh, std::span<const std::i
         sample.measure = rule.weight[s] * along.norm();
         sample.face = sample.element = faces[static_cast<std::size_t>(e)];
         sample.boundary = boundary_of[mesh.faces[sample.face][c]];
+        sample.ends = ends;
         sum += rule.weight[s] * along;
       }
       // Tangents of an edge sum up to its chord; at extraordinary points they grow or fade too fast for the rule.
-      const Real chord = (sample_at(inner + 1).where - sample_at(inner).where).norm();
+      const Real chord = (ends[1] - ends[0]).norm();
       for (int s = 0; s < inner; ++s) samples[samples.size() - 1 - s].measure *= chord / sum.norm();
     }
   }

@@ -99,9 +99,11 @@ struct Sample {
   Real measure = 0;                 ///< Area [m^2] or length [m] at rest.
   Real mass = 0;                    ///< [kg]; 0 on a side.
   Vec3 where = Vec3::Zero();        ///< At rest, for selection [m].
-  std::int64_t face = -1;           ///< Of the mesh, for selection.
-  std::int64_t element = -1;        ///< One that has all the rows.
-  int boundary = -1;                ///< As of a Site; of a side, and of a face of a solid.
+  /// Of a side, of the edge that it is on: selections that have both have all of the edge.
+  std::optional<std::array<Vec3, 2>> ends{};
+  std::int64_t face = -1;     ///< Of the mesh, for selection.
+  std::int64_t element = -1;  ///< One that has all the rows.
+  int boundary = -1;          ///< As of a Site; of a side, and of a face of a solid.
 };
 
 /// The two tangents of a sample whose rows are at x.

@@ -78,6 +78,35 @@ TEST(TriangleShells, TheLimitOfAStraightSideIsStraightAndAllOfIt) {
   EXPECT_NEAR(area, 1, 1e-3);
 }
 
+TEST(TriangleShells, ASideIsChosenWhollyByItsVerticesThoughItsLimitWavers) {
+  constexpr int n = 4;
+  SurfaceMesh mesh;  // diagonals take turns
+  for (int j = 0; j <= n; ++j)
+    for (int i = 0; i <= n; ++i) mesh.points.emplace_back(Real(i) / n, Real(j) / n, 0);
+  const auto at = [&](int i, int j) { return j * (n + 1) + i; };
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) {
+      const std::array<int, 4> c{at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)};
+      const int k = (i + j) % 2;
+      mesh.add_face({c[k], c[k + 1], c[k + 2]});
+      mesh.add_face({c[k], c[k + 2], c[(k + 3) % 4]});
+    }
+  const ControlMesh square = control_mesh(mesh, "square", MeshPoints::surface);
+  std::vector<std::int64_t> faces(static_cast<std::size_t>(square.material_faces));
+  std::iota(faces.begin(), faces.end(), 0);
+  std::vector<std::int32_t> rows(square.free_points());
+  std::iota(rows.begin(), rows.end(), 0);
+  const auto box = make_box({-1, 0.999, -1}, {2, 1.001, 1});
+  Real length = 0, off = 0;
+  for (const Sample& sample : side_samples(square, faces, rows, square.points))
+    if (Selection{.shape = box.get()}.has(sample)) {
+      length += sample.measure;
+      off = std::max(off, std::abs(sample.where[1] - 1));
+    }
+  EXPECT_NEAR(length, 1, 1e-3);
+  EXPECT_GT(off, 1e-3);  // beyond what the box has
+}
+
 TEST(TriangleShells, PlatesOfRegularTrianglesConverge) {
   for (const bool is_clamped : {false, true})
     for (const bool quarter : {false, true}) {
