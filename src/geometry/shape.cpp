@@ -50,6 +50,11 @@ class Placed final : public Shape {
     if (!box) return std::nullopt;
     return image_of(*box, placement_);
   }
+  std::optional<Box> surface_bounds() const override {
+    const std::optional<Box> box = shape_->surface_bounds();
+    if (!box) return std::nullopt;
+    return image_of(*box, placement_);
+  }
 
   std::optional<Real> volume() const override {
     const std::optional<Real> at_rest = shape_->volume();
@@ -86,6 +91,7 @@ class Hollow final : public Shape {
   bool is_flat(Side side) const override { return shape_->is_flat(other(side)); }
   bool has_edges(Side side) const override { return shape_->has_edges(other(side)); }
   std::optional<Box> bounds() const override { return std::nullopt; }
+  std::optional<Box> surface_bounds() const override { return shape_->surface_bounds(); }
   std::optional<Real> volume() const override { return std::nullopt; }
   SurfaceMesh tessellate(const Box& view) const override { return reversed(shape_->tessellate(view)); }
 

@@ -105,12 +105,8 @@ Real kept_of(Table& points) {
 /// percent, eight cells from crest to trough.
 void stir_points(const Comm& comm, Scene& scene, RunState& state) {
   find_limits(comm, scene, state);
-  const Real step = size_of_step(scene, state, 1).dt, dx = scene.dx;
-  Box box;
-  for (const auto& body : scene.bodies)
-    for (const Vec3& x : body->points().get<Position>()) box.include(x);
-  comm.min(std::span(box.lower.data(), 3));
-  comm.max(std::span(box.upper.data(), 3));
+  const Real step = size_of_step(comm, scene, state, 1).dt, dx = scene.dx;
+  const Box box = box_of_points(comm, scene);
   const Vec3 middle = (box.lower + box.upper) / 2, half = (box.upper - box.lower) / 2;
   const Real wave_speed = 0.05 * dx / step, wave_number = M_PI / (8 * dx);
   const Real spin = 0.22 * dx / step / std::hypot(half.x(), half.z());

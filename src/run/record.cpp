@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "run/totals.hpp"
 #include "run/write_mode.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/mesh_body.hpp"
@@ -63,9 +64,7 @@ PointSet* drawn_contact(const Scene& scene, Body& body) {
 
 /// Everything there is at the start, with room around it.
 Box view_of(const Comm& comm, const Scene& scene) {
-  Box box;
-  for (const auto& body : scene.bodies)
-    for (const Vec3& x : body->points().get<Position>()) box.include(x);
+  Box box = box_of_points(comm, scene);
   for (const BodySource& source : scene.sources) {
     box.include(source.source.bounds().lower);
     box.include(source.source.bounds().upper);
@@ -75,8 +74,6 @@ Box view_of(const Comm& comm, const Scene& scene) {
       box.include(bounds->lower);
       box.include(bounds->upper);
     }
-  comm.min(std::span(box.lower.data(), 3));
-  comm.max(std::span(box.upper.data(), 3));
   const Vec3 middle = (box.lower + box.upper) / 2;
   const Real size = (box.upper - box.lower).maxCoeff();
   return {middle - Vec3::Constant(size), middle + Vec3::Constant(size)};

@@ -28,8 +28,8 @@ struct StepSize {
 void find_limits(const Comm& comm, const Scene& scene, RunState& state);
 
 /// Largest dt that the bodies (state.limits), colliders until a time, the sources that are not closed yet and the deck
-/// allow, before outputs are considered.
-StepSize size_of_step(const Scene& scene, const RunState& state, Real not_beyond);
+/// allow, before outputs are considered. Collective.
+StepSize size_of_step(const Comm& comm, const Scene& scene, const RunState& state, Real not_beyond);
 
 struct StepReport {
   StepSize size;

@@ -119,7 +119,7 @@ std::string TimeStepping::forecast() {
   for (std::size_t k = 0; k < followed.size(); ++k)
     text +=
         fmt::format("probe {}: follows a point {:.3g} m away\n", scene_.followed_points[k].name, followed[k].distance);
-  StepSize size = size_of_step(scene_, state_, scene_.deck.time.frame_interval);
+  StepSize size = size_of_step(comm_, scene_, state_, scene_.deck.time.frame_interval);
   const std::string of_a_step = forecast_of_a_step(size);
   text += forecast_of_sizes(size) + of_a_step;
   for (const std::string& each : advice) text += "warning: " + each + "\n";

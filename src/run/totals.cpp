@@ -85,4 +85,13 @@ Totals totals_of(const Comm& comm, const Scene& scene) {
           sums[10], sums[11]};
 }
 
+Box box_of_points(const Comm& comm, const Scene& scene) {
+  Box box;
+  for (const auto& body : scene.bodies)
+    for (const Vec3& x : body->points().get<Position>()) box.include(x);
+  comm.min(std::span(box.lower.data(), 3));
+  comm.max(std::span(box.upper.data(), 3));
+  return box;
+}
+
 }  // namespace weft

@@ -23,4 +23,7 @@ struct Totals {
 /// The same on every rank; its bits depend on how points lie on ranks, but not on threads. Collective.
 Totals totals_of(const Comm& comm, const Scene& scene);
 
+/// Around all points; empty without any. Collective.
+Box box_of_points(const Comm& comm, const Scene& scene);
+
 }  // namespace weft

@@ -278,6 +278,22 @@ class Colliders(Case):
                 last = numbers(self.run_deck(deck, "out", "--force"))[-1]
                 self.assertGreater(last["momentum_x"] / last["mass"], 2)
 
+    def test_colliders_without_end_that_turn_pass_nothing(self):
+        # The point that they turn about is at rest all the time.
+        turn = "motion: {center: %s, keyframes: [{time: 0.5}, {time: 0.6, rotate: {axis: [0, 1, 0], angle: %g}}]}"
+        plane = "shape: {plane: {point: [0, 0, -0.01], normal: [0, 0, 1]}}, " + turn % ("[-1, 0, 0]", -60)
+        drum = ("hollow: true, shape: {box: {lower: [-1, -1, -0.01], upper: [0.6, 1, 0.6]}}, " +
+                turn % ("[-0.5, 0, 0.3]", -90))
+        implicit_solid = "stage: {scheme: implicit}, " + SLIDING["solid"] % ""
+        for body, scheme in (SLIDING["rigid"] % "", "explicit"), (implicit_solid, "explicit"), (
+                SLIDING["gel"] % "", "implicit"):
+            for collider in plane, drum:
+                with self.subTest(body=body, collider=collider):
+                    deck = self.scene(body, [collider], [0, 0, 0], end=0.6, time=f"scheme: {scheme}")
+                    last = numbers(self.run_deck(deck, "out", "--force"))[-1]
+                    speed = math.hypot(*(last[f"momentum_{axis}"] for axis in "xyz")) / last["mass"]
+                    self.assertGreater(speed, 5)
+
     def squeezed(self, material, condition, path, scheme="explicit"):
         deck = self.deck(SQUEEZED.format(material=material, scheme=scheme, colliders=squeezing_planes(condition, path)))
         return numbers(self.run_deck(deck, "out", "--force"))

@@ -92,6 +92,8 @@ class Shape {
   virtual bool has_edges(Side side) const { return side == Side::outside || !is_convex(); }
   /// A box around the solid, not always the smallest; unbounded shapes (half spaces, complements) give none.
   virtual std::optional<Box> bounds() const = 0;
+  /// A box around the surface: that of complements too.
+  virtual std::optional<Box> surface_bounds() const { return bounds(); }
   /// Volume [m^3] where it is known in closed form.
   virtual std::optional<Real> volume() const = 0;
   /// The surface as faces turned outward, fine enough to draw; closed where the shape is bounded. An unbounded plane

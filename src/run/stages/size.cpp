@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
 
 #include "run/own_motion.hpp"
 #include "run/stages/limits.hpp"
 #include "run/stages/stages.hpp"
+#include "run/totals.hpp"
 
 namespace weft {
 namespace {
@@ -52,28 +55,47 @@ DtLimit implicit_limit(const Scene& scene, const StepLimit& of_points, const std
   return limit;
 }
 
-/// How fast any corner of a wall moves at most between two times [m/s]. What has no bounds is known by its centre.
-Real most_speed(const Wall& wall, Real begin, Real end) {
+std::array<Vec3, 8> corners_of(const Box& box) {
+  std::array<Vec3, 8> corners;
+  for (unsigned k = 0; k < 8; ++k)
+    for (int axis = 0; axis < 3; ++axis) corners[k][axis] = (k >> axis & 1U) != 0 ? box.upper[axis] : box.lower[axis];
+  return corners;
+}
+
+/// How fast a wall moves at most between two times [m/s]: its corners, or, if it is without end, how fast it nears
+/// where points are.
+Real most_speed(const Wall& wall, Real begin, Real end, const std::optional<Box>& points) {
   Real most = 0;
-  const std::optional<Box> box = wall.shape.rest().bounds();
+  const std::optional<Box> box = wall.shape.rest().surface_bounds();
   wall.shape.motion().visit_between(begin, end, [&](const RigidState& state) {
     most = std::max(most, state.velocity.norm());
-    for (int corner = 0; box && corner < 8; ++corner) {
-      const Vec3 at_rest(corner & 1 ? box->upper[0] : box->lower[0], corner & 2 ? box->upper[1] : box->lower[1],
-                         corner & 4 ? box->upper[2] : box->lower[2]);
-      most = std::max(most, state.velocity_at(state.to_world(at_rest)).norm());
-    }
+    if (box)
+      for (const Vec3& corner : corners_of(*box))
+        most = std::max(most, state.velocity_at(state.to_world(corner)).norm());
+    else if (points)
+      for (const Vec3& corner : corners_of(*points))
+        most = std::max(most, std::abs(state.velocity_at(corner).dot(wall.shape.surface(state, corner).normal)));
   });
   return most;
 }
 
+/// Around all points, if there are any and a wall without end that turns before the step ends.
+std::optional<Box> points_that_walls_sweep(const Comm& comm, const Scene& scene, Real begin, Real end) {
+  const auto sweeps = [&](const Wall& wall) {
+    return !wall.shape.rest().surface_bounds() && wall.shape.motion().most_spin(begin, end) > 0;
+  };
+  if (std::ranges::none_of(scene.walls, sweeps)) return {};
+  const Box box = box_of_points(comm, scene);
+  return (box.lower.array() <= box.upper.array()).all() ? std::optional(box) : std::nullopt;
+}
+
 /// Of a collider: nothing may pass it within a step, which others limit to `dt`. One that begins at rest may be fast
 /// before the step ends.
-DtLimit limit_of(const Wall& wall, const Scene& scene, Real time, Real dt) {
+DtLimit limit_of(const Wall& wall, const Scene& scene, Real time, Real dt, const std::optional<Box>& points) {
   DtLimit limit;
   if (!wall.shape.motion().moves()) return limit;
   const Real reach = scene.step.cfl * scene.dx;
-  const auto longest = [&](Real within) { return reach / most_speed(wall, time, time + within); };
+  const auto longest = [&](Real within) { return reach / most_speed(wall, time, time + within, points); };
   Real safe = longest(dt);
   for (int k = 0; k < refinements_of_limit && safe < dt; ++k) {
     const Real middle = (safe + dt) / 2;
@@ -183,13 +205,14 @@ void include(StepSize& size, const DtLimit& limit) {
 }
 
 /// within: time until the step ends at the latest [s].
-void include_walls(StepSize& size, const Scene& scene, Real time, Real within) {
-  for (const Wall& wall : scene.walls) include(size, limit_of(wall, scene, time, std::min(size.dt, within)));
+void include_walls(StepSize& size, const Comm& comm, const Scene& scene, Real time, Real within) {
+  const std::optional<Box> points = points_that_walls_sweep(comm, scene, time, time + std::min(size.dt, within));
+  for (const Wall& wall : scene.walls) include(size, limit_of(wall, scene, time, std::min(size.dt, within), points));
 }
 
 }  // namespace
 
-StepSize size_of_step(const Scene& scene, const RunState& state, Real not_beyond) {
+StepSize size_of_step(const Comm& comm, const Scene& scene, const RunState& state, Real not_beyond) {
   StepSize size = size_of_grid_and_sources(scene, state);
   for (std::size_t b = 0; b < state.limits.size(); ++b)
     if (const Roles roles = scene.bodies[b]->roles(); !roles.is_carried_by_grid) {
@@ -198,7 +221,7 @@ StepSize size_of_step(const Scene& scene, const RunState& state, Real not_beyond
         at_rest.damping_ratio = roles.mesh->damping_ratio_at(roles.mesh->points().get<RestPosition>());
       include(size, own_limit(scene, b, state.limits[b], at_rest));
     }
-  include_walls(size, scene, state.time, not_beyond - state.time);
+  include_walls(size, comm, scene, state.time, not_beyond - state.time);
   return size;
 }
 
@@ -211,7 +234,7 @@ void size(StepContext& step, Real not_beyond) {
   step.report = {};
   step.report.size = size_of_grid_and_sources(step.scene, state);
   for (const auto& own : step.own_motions) include(step.report.size, own->dt_limit());
-  include_walls(step.report.size, step.scene, state.time, not_beyond - state.time);
+  include_walls(step.report.size, step.comm, step.scene, state.time, not_beyond - state.time);
   if (state.recovery_dt < step.dt()) step.report.size = {state.recovery_dt, "recovery"};
   if (!(step.dt() > step.settings.end / most_steps)) refuse_tiny(step);
   land(step, not_beyond);
