@@ -135,7 +135,7 @@ class Blend(Case):
     def test_what_cannot_keep_its_motion_is_refused(self):
         one = DROPS.replace("{BLEND}", "{pic_rate: 5}")
         for text, words in (
-                (one.replace("pic_rate: 5", "pic_rate: 9", 1), "bodies.right.blend: differs from that of"),
+                (one.replace("pic_rate: 5", "pic_rate: 9", 1), "bodies.right.blend: the blend differs from that of"),
                 (one + "handles: [{name: grip, body: right, hold: {}}]\n", "holds points of it"),
                 (one.replace("pic_rate: 5", "pic_share: 2"), "pic_share")):
             done = weft("check", self.deck(text), folder=self.folder)
