@@ -249,6 +249,7 @@ void WallContacts::find_candidates(std::span<const Near> near, ChunkRows rows, s
 void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& found) const {
   const PointSet& points = *sets_[set].points;
   const auto& is_led = sets_[set].is_led;
+  const auto& may_face = sets_[set].faces;
   const auto x = points.points().get<Position>();
   const auto mass = points.points().get<Mass>();
   const auto at_rest = points.points().get<ContactExtent>();
@@ -272,6 +273,7 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
     if (found.faces.size() > 1) leave_covered(x[row], at_rest[row], found.faces);
     for (const auto& [wall, sharp, cover, is_dropped] : found.faces) {
       const Surface face = is_thin ? beside_edges(wall, x[row], sharp) : sharp;
+      if (may_face && !may_face(row, -face.normal)) continue;
       rows.push_back(row);
       walls.push_back(wall);
       distances.push_back(face.distance);
@@ -423,7 +425,8 @@ void WallContacts::leave_covered(const Vec3& x, const Symmetric3<Real>& at_rest,
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) const {
   found.contacts.clear();
   found.left.clear();
-  const auto& [points, bins, frequency, speed, reach, whole, rebound, is_led, is_foreseen, gained] = sets_[set];
+  const auto& [points, bins, frequency, speed, reach, whole, rebound, is_led, may_face, is_foreseen, gained] =
+      sets_[set];
   find_near(bin, sets_[set], found.near);
   if (found.near.empty()) return;
   const Table& table = std::as_const(*points).points();

@@ -294,6 +294,34 @@ class Colliders(Case):
                     speed = math.hypot(*(last[f"momentum_{axis}"] for axis in "xyz")) / last["mass"]
                     self.assertGreater(speed, 5)
 
+    def test_rigid_bodies_that_overhang_an_edge_slide_on_to_it(self):
+        # Points beyond the edge are as deep as springs sink in: they face no side of the table.
+        table = "shape: {box: {lower: [-3, -1, -0.5], upper: [0, 1, 0]}%s}"
+        round_table = "shape: {cylinder: {from: [-1, 0, -0.5], to: [-1, 0, 0], radius: 1}%s}"
+        box = ("kind: rigid, density: 1000, contact: {restitution: %g}, velocity: %s, "
+               "mesh: {block: {lower: [-0.35, -0.1, 0], upper: [0.25, 0.1, 0.2]}, size: 0.05%s}")
+        turn = ", " + TURN
+        for shape, restitution, is_turned in ((table, 0, False), (table, 0.5, False), (table, 0, True),
+                                              (round_table, 0, False)):
+            with self.subTest(shape=shape, restitution=restitution, turned=is_turned):
+                gravity, velocity = [0, 0, -9.81], [-1, 0, 0]
+                if is_turned:
+                    gravity, velocity = turned(gravity), turned(velocity)
+                more = turn if is_turned else ""
+                deck = self.scene(box % (restitution, velocity, more), [shape % more], gravity, time="max_dt: 5 ms")
+                rows = numbers(self.run_deck(deck, "out", "--force"))
+                speed = sum(v * rows[-1][f"momentum_{axis}"] for v, axis in zip(velocity, "xyz")) / rows[-1]["mass"]
+                self.assertAlmostEqual(speed, 1, delta=1e-3)
+                self.assertLess(max(row["energy_less_work"] for row in rows),
+                                rows[0]["energy_less_work"] + 1e-3 * rows[0]["kinetic_energy"])
+
+    def test_rigid_bodies_meet_the_side_of_a_table(self):
+        table = "shape: {box: {lower: [-3, -1, -0.5], upper: [0, 1, 0.02]}}"
+        box = ("kind: rigid, density: 1000, velocity: [-1, 0, 0], "
+               "mesh: {block: {lower: [0.05, -0.1, -0.1], upper: [0.25, 0.1, 0.1]}, size: 0.05}")
+        last = numbers(self.run_deck(self.scene(box, [table], [0, 0, 0]), "out"))[-1]
+        self.assertGreater(last["momentum_x"] / last["mass"], -0.3)
+
     def squeezed(self, material, condition, path, scheme="explicit"):
         deck = self.deck(SQUEEZED.format(material=material, scheme=scheme, colliders=squeezing_planes(condition, path)))
         return numbers(self.run_deck(deck, "out", "--force"))

@@ -68,6 +68,9 @@ struct TouchingSet {
   std::optional<Rebound> rebound = {};
   /// Of a row, whether something else leads the point, so that walls let it pass; empty: nothing leads any.
   std::function<bool(std::uint32_t)> is_led = {};
+  /// Of a row, whether the surface there faces this way (unit), so that a wall may touch it; empty: points face all
+  /// ways.
+  std::function<bool(std::uint32_t, const Vec3&)> faces = {};
   /// Steps are so short that forces hardly change velocities in one.
   bool is_foreseen = false;
   Real gained = 0;  ///< Speed that gravity gives to points in the step [m/s].
