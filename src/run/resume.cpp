@@ -170,7 +170,8 @@ void require_same_physics(const CheckpointHeader& header, const Deck& deck, std:
   if (!key) return;
   throw Error(
       ExitCode::checkpoint,
-      fmt::format("{}: this checkpoint belongs to a different deck: {}. When a run is resumed, only title, time, "
+      fmt::format("{}: this checkpoint belongs to a different deck: {}. When a run is resumed, only title, time but "
+                  "its scheme, "
                   "output, balance and solve.petsc may change{}.",
                   from.string(), *key,
                   deck.time.scheme == Scheme::equilibrium ? "; in a static analysis also loading, but not time.end"
