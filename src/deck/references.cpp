@@ -151,9 +151,8 @@ void check_blends(const Deck& deck, const Spot& bodies) {
     const BodyDeck& other = *first.try_emplace(*layer_of(body), &body).first->second;
     if (blend_of(body) != blend_of(other))
       bodies.entry(i)["blend"].error(
-          fmt::format("the blend differs from that of {}, which is on the same layer. Give both the same \"blend\", as "
-                      "a strand has "
-                      "pic_rate 10 /s without one, or layers of their own.",
+          fmt::format("the blend differs from that of {}, which is on the same layer. Give both the same \"blend\" (a "
+                      "strand without one has pic_rate 10 /s), or layers of their own.",
                       shown(std::visit([](const auto& its) { return its.name; }, other))));
   }
 }

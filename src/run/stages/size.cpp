@@ -79,7 +79,7 @@ Real most_speed(const Wall& wall, Real begin, Real end, const std::optional<Box>
   return most;
 }
 
-/// Around all points, if there are any and a wall without end that turns before the step ends.
+/// Around all points, if there are any and a wall without end that turns in this time, the same on all ranks.
 std::optional<Box> points_that_walls_sweep(const Comm& comm, const Scene& scene, Real begin, Real end) {
   const auto sweeps = [&](const Wall& wall) {
     return !wall.shape.rest().surface_bounds() && wall.shape.motion().most_spin(begin, end) > 0;
@@ -206,7 +206,7 @@ void include(StepSize& size, const DtLimit& limit) {
 
 /// within: time until the step ends at the latest [s].
 void include_walls(StepSize& size, const Comm& comm, const Scene& scene, Real time, Real within) {
-  const std::optional<Box> points = points_that_walls_sweep(comm, scene, time, time + std::min(size.dt, within));
+  const std::optional<Box> points = points_that_walls_sweep(comm, scene, time, time + within);
   for (const Wall& wall : scene.walls) include(size, limit_of(wall, scene, time, std::min(size.dt, within), points));
 }
 
@@ -218,7 +218,7 @@ StepSize size_of_step(const Comm& comm, const Scene& scene, const RunState& stat
     if (const Roles roles = scene.bodies[b]->roles(); !roles.is_carried_by_grid) {
       FastestAtRest at_rest{state.limits[b].vibration()};
       if (scene.step.stages[b])
-        at_rest.damping_ratio = roles.mesh->damping_ratio_at(roles.mesh->points().get<RestPosition>());
+        at_rest.damping_ratio = comm.max(roles.mesh->damping_ratio_at(roles.mesh->points().get<RestPosition>()));
       include(size, own_limit(scene, b, state.limits[b], at_rest));
     }
   include_walls(size, comm, scene, state.time, not_beyond - state.time);
