@@ -22,8 +22,6 @@ namespace {
 
 /// A body whose smallest second moment is smaller than this part of the largest is flat.
 constexpr Real least_thickness = 1e-10;
-/// Cosine of the angle between faces that face the same way.
-constexpr Real same_side = 1 - 1e-6;
 
 /// A point of the surface, as it moves with the four.
 struct SurfacePoint {
@@ -38,13 +36,13 @@ struct Surface {
 
   struct Contact {
     std::array<Real, 4> weights;
-    Real mass;                  ///< [kg]
-    std::int32_t triangle;      ///< Of which it has a share of the area,
-    Real share;                 ///< none at a corner.
-    Vec3 rest;                  ///< [m]
-    std::int32_t corner;        ///< The point of the surface there; -1.
-    Real thickness = 0;         ///< Behind it [m].
-    std::vector<Vec3> sides{};  ///< Ways that the surface faces there: those of faces around, and their mean.
+    Real mass;              ///< [kg]
+    std::int32_t triangle;  ///< Of which it has a share of the area,
+    Real share;             ///< none at a corner.
+    Vec3 rest;              ///< [m]
+    std::int32_t corner;    ///< The point of the surface there; -1.
+    Real thickness = 0;     ///< Behind it [m].
+    Sides sides{};
   };
   std::vector<Contact> contact;
 };
@@ -139,13 +137,10 @@ class RigidBody final : public MeshBody {
   void weigh_contact_points(std::span<Real> mass) const override {
     for (std::size_t q = 0; q < mass.size(); ++q) mass[q] = surface_->contact[q].mass;
   }
-  /// Within 60 degrees: what meets two faces at their edge comes from between them.
   bool faces(std::size_t q, const Vec3& way) const override {
     FourPoints now;
     std::ranges::copy(x().first(4), now.begin());
-    const Vec3 at_rest = frame_.rotation(now).transpose() * way;
-    constexpr Real least = 0.5;
-    return std::ranges::any_of(surface_->contact[q].sides, [&](const Vec3& side) { return side.dot(at_rest) > least; });
+    return surface_->contact[q].sides.face(frame_.rotation(now).transpose() * way);
   }
   Real half_thickness(std::size_t) const override { return 0; }
   std::optional<Real> half_thickness_at_vertices() const override { return 0; }
@@ -306,26 +301,12 @@ class RigidSource final : public MeshSource {
   }
 
   static void find_sides(Surface& surface) {
-    std::vector<Vec3> normals;
-    std::vector<std::vector<Vec3>> around(surface.points.size());
-    for (const auto& triangle : surface.triangles) {
-      const auto x = [&](std::size_t k) { return surface.points[static_cast<std::size_t>(triangle[k])].rest; };
-      normals.push_back((x(1) - x(0)).cross(x(2) - x(0)).stableNormalized());
-      for (const std::int32_t v : triangle) around[static_cast<std::size_t>(v)].push_back(normals.back());
-    }
+    std::vector<Vec3> corners;
+    for (const SurfacePoint& point : surface.points) corners.push_back(point.rest);
+    const auto at_corner = sides_of(corners, surface.triangles);
     for (Surface::Contact& point : surface.contact) {
-      if (point.corner < 0) {
-        point.sides = {normals[static_cast<std::size_t>(point.triangle)]};
-        continue;
-      }
-      Vec3 sum = Vec3::Zero();
-      for (const Vec3& normal : around[static_cast<std::size_t>(point.corner)]) {
-        const auto is_same = [&](const Vec3& side) { return side.dot(normal) > same_side; };
-        if (std::ranges::any_of(point.sides, is_same)) continue;
-        point.sides.push_back(normal);
-        sum += normal;
-      }
-      point.sides.push_back(sum.stableNormalized());
+      const Vec3 normal = normal_of(surface.triangles[static_cast<std::size_t>(point.triangle)], corners);
+      point.sides = point.corner >= 0 ? at_corner.at(point.corner) : Sides::of({&normal, 1});
     }
   }
 

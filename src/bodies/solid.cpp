@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
+#include <unordered_map>
 
 namespace weft {
 namespace {
@@ -32,13 +34,15 @@ template <SolidLaw L, int nodes>
 class SolidBody final : public MeshBody {
  public:
   SolidBody(std::string name, Carrier carrier, const MeshCounts& counts, const typename L::Constants& law, Real density,
-            Real damping, std::vector<NumberedTet<nodes>> elements, std::vector<SolidContactPoint> contact)
+            Real damping, std::vector<NumberedTet<nodes>> elements, std::vector<SolidContactPoint> contact,
+            std::shared_ptr<const std::unordered_map<std::int32_t, Sides>> sides)
       : MeshBody(std::move(name), carrier, counts),
         law_(law),
         density_(density),
         damping_(damping),
         at_rest_(std::move(elements)),
         contact_at_rest_(std::move(contact)),
+        sides_(std::move(sides)),
         elements_(law_, density_, {}, 0) {}
 
   Real frequency_at(std::span<const Vec3> x) const override { return elements_.speeds(x).frequency; }
@@ -128,6 +132,9 @@ class SolidBody final : public MeshBody {
       for (std::int32_t& row : here.back().rows) row = row_of(row);
     }
     elements_ = SolidElements<L, nodes>(law_, density_, std::move(here), points_.rows());
+    element_at_.assign(points_.rows(), -1);
+    for (std::size_t e = 0; e < elements_.elements().size(); ++e)
+      for (const std::int32_t row : elements_.elements()[e].rows) element_at_[row] = static_cast<std::int32_t>(e);
     contact_.clear();
     for (const SolidContactPoint& point : contact_at_rest_) contact_.push_back(on_rank(point));
   }
@@ -160,12 +167,36 @@ class SolidBody final : public MeshBody {
   void weigh_contact_points(std::span<Real> mass) const override {
     std::ranges::transform(contact_at_rest_, mass.begin(), &SolidContactPoint::mass);
   }
+  bool faces(std::size_t row, const Vec3& way) const override {
+    if (carrier() == Carrier::grid) return vertex_faces(row, way);
+    const auto& [rows, weights] = contact_[row];
+    if (contact_at_rest_[row].share > 0) {
+      const Vec3 side = normal_of({rows[0], rows[1], rows[2]}, x());
+      return Sides::of({&side, 1}).face(way);
+    }
+    const auto corner = std::ranges::find(weights, Real(1)) - weights.begin();
+    return vertex_faces(static_cast<std::size_t>(rows[static_cast<std::size_t>(corner)]), way);
+  }
   /// The surface goes through the vertices.
   Real half_thickness(std::size_t) const override { return 0; }
   std::optional<Real> half_thickness_at_vertices() const override { return 0; }
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
+  /// Inner vertices face all ways. Sides turn with an element that has the vertex.
+  bool vertex_faces(std::size_t row, const Vec3& way) const {
+    const auto sides = sides_->find(static_cast<std::int32_t>(points_.get<Id>()[row]));
+    if (sides == sides_->end()) return true;
+    const auto e = static_cast<std::size_t>(element_at_[row]);
+    const auto edges = [](const auto& corner) {
+      Mat3 D;
+      for (Eigen::Index k = 0; k < 3; ++k) D.col(k) = corner(k + 1) - corner(0);
+      return D;
+    };
+    const Mat3 rest = edges([&](Eigen::Index k) { return at_rest_[e].element.rest[k]; });
+    const Mat3 now = edges([&](Eigen::Index k) { return x()[elements_.elements()[e].rows[k]]; });
+    return sides->second.face((rest * now.inverse() * way).normalized());
+  }
   /// Of an element, among those of this rank.
   std::size_t place_of(std::int64_t number) const {
     const auto found = std::ranges::lower_bound(at_rest_, number, {}, &NumberedTet<nodes>::number);
@@ -185,7 +216,9 @@ class SolidBody final : public MeshBody {
   Real density_, damping_;
   std::vector<NumberedTet<nodes>> at_rest_;  ///< Of this rank, by number; its contact points by element.
   std::vector<SolidContactPoint> contact_at_rest_;
-  SolidElements<L, nodes> elements_;  ///< The same, over rows.
+  std::shared_ptr<const std::unordered_map<std::int32_t, Sides>> sides_;  ///< Of vertices of the surface, at rest.
+  SolidElements<L, nodes> elements_;                                      ///< Those of at_rest_, over rows.
+  std::vector<std::int32_t> element_at_;                                  ///< One that has the vertex of a row.
   std::vector<ContactStencil> contact_;
 };
 
@@ -239,6 +272,9 @@ class SolidSource final : public MeshSource {
       most_divisions_ = std::max(most_divisions_, element.divisions);
     }
     if (of.contact_points > 0) add_contact_points(of.contact_points, of.thick);
+    std::vector<Triangle> triangles;
+    for (const OuterTriangle& outer : triangles_of(mesh_, outer_)) triangles.push_back(outer.vertices);
+    sides_ = std::make_shared<const std::unordered_map<std::int32_t, Sides>>(sides_of(mesh_.points, triangles));
   }
 
   MeshCounts counts() const override {
@@ -308,7 +344,7 @@ class SolidSource final : public MeshSource {
     for (const SolidContactPoint& point : contact_)
       if (range.has(point.element)) contact.push_back(point);
     return std::make_unique<SolidBody<L, nodes>>(name(), carrier(), counts(), law_, density_, damping_,
-                                                 std::move(elements), std::move(contact));
+                                                 std::move(elements), std::move(contact), sides_);
   }
 
  private:
@@ -377,6 +413,7 @@ class SolidSource final : public MeshSource {
   Real density_, damping_, spacing_;
   std::vector<OuterFace> outer_;
   std::vector<int> surface_;  ///< Number of the part of the surface that a vertex is on; -1: none.
+  std::shared_ptr<const std::unordered_map<std::int32_t, Sides>> sides_;
   int most_divisions_ = 0;
   std::vector<SolidContactPoint> contact_;  ///< By element.
   std::int64_t most_contact_points_ = 0;    ///< Of an element.

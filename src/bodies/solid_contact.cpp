@@ -1,6 +1,5 @@
 #include "bodies/solid_contact.hpp"
 
-#include "bodies/surface_points.hpp"
 #include "bodies/thickness.hpp"
 
 #include <algorithm>
@@ -28,9 +27,8 @@ namespace {
 void find_thickness(const TetMesh& mesh, Real spacing, Real thick, std::span<SolidContactPoint> points) {
   std::vector<Vec3> places, normals;
   for (const SolidContactPoint& point : points) {
-    const auto x = [&](std::size_t k) { return mesh.points[static_cast<std::size_t>(point.vertices[k])]; };
     places.push_back(point.place);
-    normals.push_back((x(1) - x(0)).cross(x(2) - x(0)).stableNormalized());
+    normals.push_back(normal_of(point.vertices, mesh.points));
   }
   const std::vector<Real> thickness = thickness_behind(places, normals, spacing, thick);
   for (std::size_t q = 0; q < thickness.size(); ++q) points[q].thickness = thickness[q];

@@ -1,6 +1,7 @@
 #pragma once
 // Contact points of solids: how many there are on a face, and the mass of each.
 
+#include "bodies/surface_points.hpp"
 #include "weft/geometry/tet_mesh.hpp"
 
 #include <array>
@@ -12,7 +13,7 @@ namespace weft {
 
 struct OuterTriangle {
   std::int64_t element;
-  std::array<std::int32_t, 3> vertices;  ///< Counter-clockwise as seen from outside.
+  Triangle vertices;
 };
 /// The triangles of the outer faces; of faces with six nodes the four between these.
 std::vector<OuterTriangle> triangles_of(const TetMesh& mesh, std::span<const OuterFace> outer);
@@ -20,12 +21,12 @@ std::vector<OuterTriangle> triangles_of(const TetMesh& mesh, std::span<const Out
 /// A contact point at rest; of a face, or a vertex.
 struct SolidContactPoint {
   std::int64_t element;
-  std::array<std::int32_t, 3> vertices;  ///< Of the triangle that it is in, counter-clockwise as seen from outside.
-  Vec3 weights;                          ///< Of these.
-  Real mass;                             ///< [kg]
-  Real share;                            ///< Of the triangle's area; 0 for a vertex, which is a corner of it.
-  Vec3 place;                            ///< [m]
-  Real thickness = 0;                    ///< Behind it [m].
+  Triangle vertices;   ///< Of the triangle that it is in.
+  Vec3 weights;        ///< Of these.
+  Real mass;           ///< [kg]
+  Real share;          ///< Of the triangle's area; 0 for a vertex, which is a corner of it.
+  Vec3 place;          ///< [m]
+  Real thickness = 0;  ///< Behind it [m].
 };
 
 /// The contact points of a solid, by element: each outer face, or each quarter of one with six nodes, has n^2 points of

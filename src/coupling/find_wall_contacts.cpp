@@ -3,10 +3,12 @@
 #include "weft/coupling/wall_contacts.hpp"
 
 #include "rounded_edges.hpp"
+#include "separating_normal.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "weft/math/pack_rows.hpp"
@@ -31,7 +33,7 @@ constexpr Real tangential_share = 0.02;
 constexpr Real closing_share = 0.01;
 /// and of liquids, which flatten as they spread, with this one: to lift them again would be work.
 constexpr Real closing_share_of_flat = 1e-4;
-/// In short steps so of points that go with elements: nodes move them not quite so, and to push them back is work.
+/// So those of points that go with elements: nodes move them not quite so, and to push them back is work.
 constexpr Real closing_share_of_elements = 1e-3;
 /// Walls that hold draw thin bodies and meshes back by this part of the first: at once it would be a kick. What comes
 /// away of points that have a size of their own they hold where it is. Of what flows that size does not follow all
@@ -120,13 +122,14 @@ namespace {
 bool flatten(const PointSet& points) { return points.touches_at_surface() && !points.extent_deforms(); }
 
 WallClosing closing_of(const TouchingSet& set, Real dx) {
-  const Real wave = set.frequency * dx, closing = set.whole ? set.whole->closing : closing_share * wave;
-  const bool drifts = set.is_foreseen && !set.points->touches_at_surface();
-  const Real pushed = flatten(*set.points) ? closing_share_of_flat * wave
-                      : drifts             ? closing_share_of_elements * wave
-                                           : closing;
-  return {pushed, drifts || set.points->extent_forgets_flow() ? 0 : pushed,
-          set.points->touches_at_surface() ? 0 : pulling_share * closing};
+  const Real wave = set.frequency * dx;
+  if (set.whole) return {set.whole->closing, set.whole->closing, pulling_share * set.whole->closing};
+  if (!set.points->touches_at_surface()) {
+    const Real pushed = closing_share_of_elements * wave;
+    return {pushed, set.is_foreseen ? 0 : pushed, pulling_share * closing_share * wave};
+  }
+  const Real pushed = (flatten(*set.points) ? closing_share_of_flat : closing_share) * wave;
+  return {pushed, set.points->extent_forgets_flow() ? 0 : pushed, 0};
 }
 
 }  // namespace
@@ -282,6 +285,41 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
   }
   extents.resize(rows.size());
   points.contact_extents_along(rows, normals, extents);
+  if (!may_be_thin) turn_at_edges(points, found);
+}
+
+/// Outer edges touch material along normals that separate the two best where the step ends: a normal to the middle of a
+/// point would stop what passes the edge, and do work as the point turns.
+void WallContacts::turn_at_edges(const PointSet& points, Found& found) const {
+  const auto x = points.points().get<Position>(), v = points.points().get<Velocity>();
+  const auto at_rest = points.points().get<ContactExtent>();
+  auto& [rows, walls, distances, normals, extents] = found.touches;
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    const MovingShape& shape = walls_[walls[t]].shape;
+    if (!(distances[t] > 0) || began_in_wall(at_rest[rows[t]]) || !shape.rest().has_edges(Side::outside)) continue;
+    const RigidState& state = states_[walls[t]];
+    const Vec3 at = x[rows[t]], n = normals[t], moved = dt_ * (v[rows[t]] - state.velocity_at(at));
+    const Vec3 off = moved - n.dot(moved) * n, skew = extents[t] - n.dot(extents[t]) * n;
+    if (off.norm() < flush * transfer_.dx && skew.norm() < flush * n.dot(extents[t])) continue;
+    const std::array<Vec3, 3> axes{Vec3::UnitX(), Vec3::UnitY(), Vec3::UnitZ()};
+    std::array<Vec3, 3> columns;
+    const std::array<std::uint32_t, 3> same{rows[t], rows[t], rows[t]};
+    points.contact_extents_along(same, axes, columns);
+    Mat3 extent;
+    for (int k = 0; k < 3; ++k) extent.col(k) = columns[static_cast<std::size_t>(k)];
+    const WallAround around{flush * transfer_.dx, [&](const Vec3& y) { return shape.surface(state, y); },
+                            [&](const Vec3& y) {
+                              Real least = std::numeric_limits<Real>::infinity();
+                              for (const Near& near : found.near)
+                                least =
+                                    std::min(least, walls_[near.wall].shape.surface(states_[near.wall], y).distance);
+                              return least;
+                            }};
+    const Surface met = separated(around, at, {distances[t], n}, at + moved, extent);
+    distances[t] = met.distance;
+    normals[t] = met.normal;
+    extents[t] = extent * met.normal;
+  }
 }
 
 /// Another wall that lies over a face at its point `foot`; not one whose own face is there as well.

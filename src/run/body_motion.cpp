@@ -71,7 +71,7 @@ WallContacts& BodyMotion::find_walls(const Bins& bins, const TransferSettings& t
   TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, largest_half_axis(points), whole(dt)};
   if (const Real e = scene_.layer_of(body_).restitution; e > 0) set.rebound = {e, scene_.step.slowest_hit};
   set.is_led = led_points();
-  if (set.whole) set.faces = [&](std::uint32_t row, const Vec3& way) { return mesh().faces(row, way); };
+  if (has_surface()) set.faces = [&](std::uint32_t row, const Vec3& way) { return mesh().faces(row, way); };
   set.gained = scene_.step.gravity.norm() * dt;
   walls_.find(scene_.walls, {&set, 1}, transfer, state_.time, dt);
   return walls_;

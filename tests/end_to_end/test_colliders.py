@@ -12,6 +12,7 @@ materials:
   syrup: {law: tait, density: 100, bulk_modulus: 1e4, viscosity: 15}
   cloth: {law: sheet, density: 300, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {stiffness: 1e4, friction: 0}}
   rubber: {law: neo_hookean, density: 1000, youngs_modulus: 2e5, poisson_ratio: 0.3}
+  stiff_rubber: {law: neo_hookean, density: 1000, youngs_modulus: 2e6, poisson_ratio: 0.3}
 """
 
 TURN = "rotate: {axis: [1, 2, 3], angle: 35}"
@@ -314,6 +315,38 @@ class Colliders(Case):
                 self.assertAlmostEqual(speed, 1, delta=1e-3)
                 self.assertLess(max(row["energy_less_work"] for row in rows),
                                 rows[0]["energy_less_work"] + 1e-3 * rows[0]["kinetic_energy"])
+
+    def test_elastic_bodies_slide_over_edges(self):
+        table = ["shape: {box: {lower: [-3, -1, -0.5], upper: [0, 1, 0]}%s}"]
+        continuum = "kind: continuum, material: stiff_rubber, sampling: poisson, shape: {box: {%s}%%s}"
+        mesh = "mesh: {block: {%s}, size: 0.05%%s}"
+        solid = "kind: solid, material: stiff_rubber, carrier: own, meets_grid: true, " + mesh
+        on_grid = "kind: solid, material: stiff_rubber, carrier: grid, " + mesh
+        inwards, outwards = (f"lower: [-0.35, -0.1, 0], upper: [{end}, 0.1, 0.2]" for end in (0.25, -0.05))
+        for body, box, vx, is_turned in ((continuum, inwards, -1, False), (continuum, inwards, -1, True),
+                                         (continuum, outwards, 1, False), (solid, inwards, -1, False),
+                                         (solid, inwards, -1, True), (on_grid, inwards, -1, False),
+                                         (on_grid, inwards, -1, True)):
+            with self.subTest(body=body, velocity=vx, turned=is_turned):
+                gravity, velocity = [0, 0, -9.81], [vx, 0, 0]
+                if is_turned:
+                    gravity, velocity = turned(gravity), turned(velocity)
+                more = ", " + TURN if is_turned else ""
+                deck = self.scene(body % box % more + f", velocity: {velocity}", [table[0] % more], gravity, end=0.3)
+                rows = numbers(self.run_deck(deck, "out", "--force"))
+                speed = sum(v * rows[-1][f"momentum_{axis}"] for v, axis in zip(velocity, "xyz")) / rows[-1]["mass"]
+                # Its own weight bends what overhangs, and edges push along its surface.
+                self.assertAlmostEqual(speed, 1, delta=0.04)
+                self.assertLess(max(row["energy_less_work"] for row in rows),
+                                rows[0]["energy_less_work"] + 0.02 * rows[0]["kinetic_energy"])
+
+    def test_rigid_bodies_go_into_a_slot_in_long_steps(self):
+        slot = ["box: {lower: [0, -1, -0.5], upper: [1, 1, 0]}", "box: {lower: [0, -1, 0.101], upper: [1, 1, 0.6]}"]
+        board = ("kind: rigid, density: 1000, velocity: [1, 0, 0], "
+                 "mesh: {block: {lower: [-0.6, -0.1, 0.0005], upper: [-0.1, 0.1, 0.1005]}, size: 0.05}")
+        last = numbers(self.run_deck(self.scene(board, ["shape: {%s}" % box for box in slot], [0, 0, 0],
+                                                time="max_dt: 1 s"), "out"))[-1]
+        self.assertAlmostEqual(last["momentum_x"] / last["mass"], 1, delta=1e-9)
 
     def test_rigid_bodies_meet_the_side_of_a_table(self):
         table = "shape: {box: {lower: [-3, -1, -0.5], upper: [0, 1, 0.02]}}"

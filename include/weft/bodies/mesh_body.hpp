@@ -128,10 +128,10 @@ class MeshBody : public Body, public TrialMesh {
     static_cast<void>(x);
     return 0;
   }
-  /// Whether the surface at a contact point faces this way (unit), more or less. What comes from behind touches the
-  /// surface elsewhere.
-  virtual bool faces(std::size_t contact_point, const Vec3& way) const {
-    static_cast<void>(contact_point), static_cast<void>(way);
+  /// Whether the surface at a contact point, or at a vertex of what the grid carries, faces this way (unit), more or
+  /// less. What comes from behind touches the surface elsewhere.
+  virtual bool faces(std::size_t row, const Vec3& way) const {
+    static_cast<void>(row), static_cast<void>(way);
     return true;
   }
   /// Whether nothing but tension is felt across it where nothing touches it.

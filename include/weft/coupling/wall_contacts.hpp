@@ -256,6 +256,7 @@ class WallContacts {
   static void find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x, const Vec3& middle,
                               std::vector<std::uint32_t>& candidates);
   void find_touches(std::uint32_t set, const Vec3& middle, Found& found) const;
+  void turn_at_edges(const PointSet& points, Found& found) const;
   template <class Counts>
   std::optional<Surface> nearest_behind(std::int32_t wall, const Vec3& x, const Counts& counts) const;
   void include_around(const Vec3& x, std::vector<NearFace>& faces) const;

@@ -37,6 +37,8 @@ void find_contacts(StepContext& step, std::size_t l, std::vector<WallContacts*>&
       const StepLimit& limit = step.state.limits[set.body];
       sets.push_back(
           {set.points, &step.bins[s], frequency(limit, step.scene.dx, step.dt()), limit.speed, reach(set, limit)});
+      if (const MeshBody* mesh = step.scene.bodies[set.body]->roles().mesh; mesh != nullptr && set.points == mesh)
+        sets.back().faces = [mesh](std::uint32_t row, const Vec3& way) { return mesh->faces(row, way); };
       sets.back().is_led = step.held_positions[set.body].of(*set.points, step.state.time);
       sets.back().is_foreseen = layer.advance->takes_forces();
       sets.back().gained = step.scene.step.gravity.norm() * step.dt();
