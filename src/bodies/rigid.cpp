@@ -281,11 +281,9 @@ class RigidSource final : public MeshSource {
     for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
       const auto& triangle = surface.triangles[t];
       const Real here = area(triangle), mass = mass_ * here / whole;
-      const std::vector<Vec3> middles = middles_of_parts(parts_of_edge(density, here));
-      const Real share = Real(1) / static_cast<Real>(middles.size());
-      for (const Vec3& b : middles) {
-        const Vec3 x =
-            b[0] * vertex(triangle[0]).rest + b[1] * vertex(triangle[1]).rest + b[2] * vertex(triangle[2]).rest;
+      const std::array<Vec3, 3> corners{vertex(triangle[0]).rest, vertex(triangle[1]).rest, vertex(triangle[2]).rest};
+      for (const auto& [b, share] : TriangleParts::of(corners, density)) {
+        const Vec3 x = b[0] * corners[0] + b[1] * corners[1] + b[2] * corners[2];
         surface.contact.push_back(
             {weights_at(rest_, x), 0.75 * mass * share, static_cast<std::int32_t>(t), share, x, -1});
       }

@@ -51,14 +51,12 @@ std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<
   std::vector<SolidContactPoint> points;
   for (const auto& [element, vertices] : triangles) {
     const auto x = [&](std::size_t k) { return mesh.points[static_cast<std::size_t>(vertices[k])]; };
-    const Real area = (x(1) - x(0)).cross(x(2) - x(0)).norm() / 2;
     // Each vertex can give the same to all its triangles.
     Real third = vertex_mass[static_cast<std::size_t>(vertices[0])];
     for (const std::int32_t v : vertices)
       third = std::min(third, vertex_mass[static_cast<std::size_t>(v)] / valence[static_cast<std::size_t>(v)]);
-    const int n = parts_of_edge(density, area);
-    for (const Vec3& weights : middles_of_parts(n))
-      points.push_back({element, vertices, weights, 3 * third / (n * n), Real(1) / (n * n),
+    for (const auto& [weights, share] : TriangleParts::of({x(0), x(1), x(2)}, density))
+      points.push_back({element, vertices, weights, 3 * third * share, share,
                         weights[0] * x(0) + weights[1] * x(1) + weights[2] * x(2)});
     for (const std::int32_t v : vertices) left[static_cast<std::size_t>(v)] -= third;
   }

@@ -9,27 +9,61 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace weft {
 
-/// Into how many parts an edge of a triangle of this area [m^2] is divided, so that the squares of it are as many
-/// points as `density` [1/m^2] asks for.
-inline int parts_of_edge(Real density, Real area) {
-  return std::max(1, static_cast<int>(std::ceil(std::sqrt(density * area) - 1e-9)));
-}
+/// A part of a triangle: barycentric coordinates of its middle, and its share of the area.
+struct TrianglePart {
+  Vec3 middle;
+  Real share;
+};
 
-/// Barycentric coordinates of the middles of n^2 equal parts of a triangle: their mean is that of the triangle.
-inline std::vector<Vec3> middles_of_parts(int n) {
-  std::vector<Vec3> middles;
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; i + j < n; ++j) {
-      middles.emplace_back(3 * i + 1, 3 * j + 1, 3 * (n - i - j) - 2);
-      if (i + j + 1 < n) middles.emplace_back(3 * i + 2, 3 * j + 2, 3 * (n - i - j) - 4);
+/// Parts of a triangle whose squares are as many as `density` [1/m^2] asks for: n^2 equal ones, of halves where it is
+/// slender. Their mean is that of the triangle.
+class TriangleParts {
+ public:
+  static std::vector<TrianglePart> of(const std::array<Vec3, 3>& corners, Real density) {
+    TriangleParts parts(density);
+    parts.add(corners, {Vec3::UnitX(), Vec3::UnitY(), Vec3::UnitZ()}, 1);
+    return std::move(parts.parts_);
+  }
+
+ private:
+  using Corners = std::array<Vec3, 3>;
+  static constexpr Real slender = 3;  ///< Longest edge by height.
+
+  explicit TriangleParts(Real density) : density_(density) {}
+
+  void add(const Corners& x, const Corners& weights, Real share) {
+    std::size_t a = 0;  // where the longest edge begins
+    const auto squared = [&](std::size_t k) { return (x[(k + 1) % 3] - x[k]).squaredNorm(); };
+    for (std::size_t k = 1; k < 3; ++k)
+      if (squared(k) > (1 + round_off) * squared(a)) a = k;
+    const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+    const Real twice_area = (x[b] - x[a]).cross(x[c] - x[a]).norm();
+    if (squared(a) > slender * twice_area && density_ * squared(a) > slender) {
+      const Vec3 middle = (x[a] + x[b]) / 2, weight = (weights[a] + weights[b]) / 2;
+      add({x[a], middle, x[c]}, {weights[a], weight, weights[c]}, share / 2);
+      add({middle, x[b], x[c]}, {weight, weights[b], weights[c]}, share / 2);
+      return;
     }
-  for (Vec3& middle : middles) middle /= 3 * n;
-  return middles;
-}
+    const int n = std::max(1, static_cast<int>(std::ceil(std::sqrt(density_ * twice_area / 2) - round_off)));
+    const auto add_part = [&](int i, int j, int k) {
+      parts_.push_back({(i * weights[0] + j * weights[1] + k * weights[2]) / (3 * n), share / (n * n)});
+    };
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; i + j < n; ++j) {
+        add_part(3 * i + 1, 3 * j + 1, 3 * (n - i - j) - 2);
+        if (i + j + 1 < n) add_part(3 * i + 2, 3 * j + 2, 3 * (n - i - j) - 4);
+      }
+  }
+
+  static constexpr Real round_off = 1e-9;
+  Real density_;
+  std::vector<TrianglePart> parts_;
+};
 
 /// The ways that a surface faces at a point, few: those of the faces around it, and their mean.
 class Sides {

@@ -482,6 +482,21 @@ assert pressure.min() > -1e-6 * pressure.max(), pressure.min()
 """
             subprocess.run(["/usr/bin/python3", "-c", script], check=True)
 
+    def test_a_plank_of_eight_vertices_rests_on_two_ridges(self):
+        (self.folder / "plank.obj").write_text(box_of_file([-2, -0.05, 0], [2, 0.05, 0.1], 1))
+        ridges = ", ".join(f"{{name: ridge_{k}, shape: {{box: {{lower: [{x}, -1, -1], upper: [{x + 0.12}, 1, 0]}}}}}}"
+                           for k, x in enumerate((-1.36, 1.04)))
+        run = self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.05, gravity: [0, 0, -9.81]}}
+time: {{end: 0.3, frame_interval: 0.3}}
+bodies: [{{name: plank, kind: rigid, density: 500, mesh: {{file: {{path: plank.obj}}, translate: [0, 0, 0.05]}}}}]
+colliders: [{ridges}]
+"""), "run")
+        last = numbers(run)[-1]
+        self.assertAlmostEqual(last["position_plank_z"], 0.05, delta=1e-3)
+        self.assertAlmostEqual(last["contact_force_plank_z"] / (9.81 * 500 * 0.04), 1, delta=0.01)
+
     def test_hits_with_much_friction_gain_no_energy(self):
         # Passes that were carried on too far left such hits unsettled: this ball left at 1.26, at a shift of 0.021 with
         # 0.08.
