@@ -140,7 +140,7 @@ void Handles::load_again(Real from, Real to) {
 void Handles::lead_nodes(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses) {
   const Real* const inertia = layer.get<NodeInertia>().block(0);
   Real* const velocity = layer.get<NodeVelocity>().block(0);
-  for (const LedNode& node : led_nodes_.find(map, time)) {
+  for (const LedNode& node : led_nodes_.find(map, layer.get<NodeInertia>(), time)) {
     const GridHandle::Hold& hold = *scene_.handles[node.handle].hold();
     const Vec3 center = hold.motion.at(time + dt).center;
     Impulse& given = impulses[node.handle];
@@ -204,10 +204,10 @@ void GridHolds::append(Real time, ConstraintRows& rows) const {
   }
 }
 
-void GridHolds::begin_step(const BlockMap& map, Real time, Real dt) {
+void GridHolds::begin_step(const BlockMap& map, const NodeField& inertia, Real time, Real dt) {
   dt_ = dt;
   led_.clear();
-  for (const LedNode& node : led_nodes_.find(map, time)) {
+  for (const LedNode& node : led_nodes_.find(map, inertia, time)) {
     const GridHandle::Hold& hold = *scene_.handles[node.handle].hold();
     const Vec3 center = hold.motion.at(time + dt).center;
     for (const LedAxis& axis : led_axes(hold, time, dt)) led_.push_back({node, axis, center});

@@ -88,8 +88,8 @@ class GridHolds final : public Constraints {
   GridHolds(const Scene& scene, std::size_t layer, const std::vector<const Bins*>& bins)
       : scene_(scene), layer_(layer), bins_(bins), led_nodes_(scene, layer, bins) {}
 
-  /// Finds the nodes that are led in a step of dt from `time`. Collective.
-  void begin_step(const BlockMap& map, Real time, Real dt);
+  /// Finds the nodes that are led in a step of dt from `time`. inertia: NodeInertia of the layer. Collective.
+  void begin_step(const BlockMap& map, const NodeField& inertia, Real time, Real dt);
 
   void append(Real time, ConstraintRows& rows) const override;
   /// What each handle gave to its body on this rank in a step of dt that ends at `time`, from what its conditions gave

@@ -26,12 +26,13 @@ struct LedAxis {
 };
 std::vector<LedAxis> led_axes(const GridHandle::Hold& hold, Real time, Real dt);
 
-/// A node that a hold leads: it is the nearest one to some of the points that are held, on whatever rank.
+/// A node that a hold leads: it is the nearest one to some of the points that are held, or has all of its mass from
+/// them, on whatever rank.
 struct LedNode {
   std::size_t handle;
   std::int32_t at;  ///< The first of its reals in a NodeField; of this rank.
   Vec3 x;           ///< [m].
-  Vec3 v;           ///< That its points give it when the step begins: the mean of v_p + C_p (x - x_p) [m/s].
+  Vec3 v;           ///< That what is held gives it when the step begins [m/s].
 };
 
 /// Scene and bins, by body, are not owned.
@@ -41,21 +42,26 @@ class LedNodes {
   LedNodes(const Scene& scene, std::size_t layer, const std::vector<const Bins*>& bins)
       : scene_(scene), layer_(layer), bins_(bins) {}
 
-  /// Those of holds that hold in a step from a time on, hold by hold, each in the order of the map. Collective.
-  std::vector<LedNode> find(const BlockMap& map, Real time);
+  /// Those of holds that hold in a step from a time on, hold by hold, each in the order of the map. inertia:
+  /// NodeInertia of the layer. Collective.
+  std::vector<LedNode> find(const BlockMap& map, const NodeField& inertia, Real time);
 
  private:
-  void add(const BlockMap& map, std::size_t handle, std::vector<LedNode>& led);
+  void mark(const BlockMap& map, const GridHandle& handle);
+  void add(const BlockMap& map, const NodeField& inertia, std::size_t handle, std::vector<LedNode>& led);
 
   const Scene& scene_;
   const std::size_t layer_;
   const std::vector<const Bins*>& bins_;
-  NodeField marks_{"led", "1, m/s"};  ///< How many points are nearest to a node, and the sum of what they give.
+  NodeField nearest_{"nearest_held", "1"};  ///< How many held points a node is nearest to.
+  NodeField held_{"held", "kg, kg m/s"};    ///< Mass and momentum of what is held.
+  std::vector<Real> mass_;                  ///< Of the points of a body; 0 if they are free [kg].
 };
 
-/// Moves what is held of a continuum exactly: sets the Velocity and Affine of its points along the axes of holds, for a
-/// step of dt from `time`; adds what this gives them. bins: of the body. borne: what its points, row by row, take of
-/// the impulses of other layers besides, over their mass [m/s]; none: nothing. Collective.
+/// Moves what is held of a continuum exactly: sets the Velocity of its points along the axes of holds, for a step of dt
+/// from `time`; adds what this gives them. It deforms as nodes move, so that it bears what pulls at it. bins: of the
+/// body. borne: what its points, row by row, take of the impulses of other layers besides, over their mass [m/s]; none:
+/// nothing. Collective.
 void lead_points(const Scene& scene, std::size_t body, const Bins& bins, std::span<const Vec3> borne, Real time,
                  Real dt, std::span<Impulse> impulses);
 

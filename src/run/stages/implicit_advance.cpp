@@ -36,7 +36,7 @@ class ImplicitAdvance final : public GridAdvance {
     const Real dt = step.dt(), end = step.state.time + dt;
     layer.handles.load_alone(settings_.inertia ? step.state.time : end, end, dt);  // at rest forces balance at the end
     const auto timing = step.timers.measure("solve");
-    if (holds_) holds_->begin_step(layer.map(), step.state.time, dt);
+    if (holds_) holds_->begin_step(layer.map(), layer.nodes.get<NodeInertia>(), step.state.time, dt);
     if (!grid_) grid_ = make_grid(step, layer);
     const Real speed = wave_speed(step, layer);
     find_faint_nodes(step, layer, speed);
