@@ -43,7 +43,7 @@ class TriangleParts {
       if (squared(k) > (1 + round_off) * squared(a)) a = k;
     const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
     const Real twice_area = (x[b] - x[a]).cross(x[c] - x[a]).norm();
-    if (squared(a) > slender * twice_area && density_ * squared(a) > slender) {
+    if (squared(a) > slender * twice_area && density_ * squared(a) > slender * slender) {
       const Vec3 middle = (x[a] + x[b]) / 2, weight = (weights[a] + weights[b]) / 2;
       add({x[a], middle, x[c]}, {weights[a], weight, weights[c]}, share / 2);
       add({middle, x[b], x[c]}, {weight, weights[b], weights[c]}, share / 2);

@@ -309,7 +309,10 @@ bodies:
                     stiffness = 1e5 * 0.2  # E A / l; masses touch a little early
                     self.assertGreater(sum(late) / len(late), stiffness * 0.019 * 0.97)
                     self.assertLess(sum(late) / len(late), stiffness * (0.019 + 0.1 * 0.05))
-                    self.assertAlmostEqual(rows[-1]["work_hand"] / rows[-1]["elastic_energy"], 1, delta=30 * dt)
+                    # The hand's work is all that comes in; transfers dissipate a little of it, the more the more steps.
+                    energy = [row["energy_less_work"] - rows[0]["energy_less_work"] for row in rows]
+                    self.assertLess(max(energy), 1e-4 * rows[-1]["elastic_energy"])
+                    self.assertGreater(energy[-1], -0.02 * rows[-1]["elastic_energy"])
 
     def test_strands_on_other_bodies_gain_no_energy(self):
         block = "lower: [-0.6, -0.4, -0.2], upper: [0.6, 0.4, 0]"
