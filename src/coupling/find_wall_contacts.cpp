@@ -298,7 +298,8 @@ void WallContacts::turn_at_edges(const PointSet& points, Found& found) const {
     const MovingShape& shape = walls_[walls[t]].shape;
     if (!(distances[t] > 0) || began_in_wall(at_rest[rows[t]]) || !shape.rest().has_edges(Side::outside)) continue;
     const RigidState& state = states_[walls[t]];
-    const Vec3 at = x[rows[t]], n = normals[t], moved = dt_ * (v[rows[t]] - state.velocity_at(at));
+    const Vec3& at = x[rows[t]];
+    const Vec3 n = normals[t], moved = dt_ * (v[rows[t]] - state.velocity_at(at));
     const Vec3 off = moved - n.dot(moved) * n, skew = extents[t] - n.dot(extents[t]) * n;
     if (off.norm() < flush * transfer_.dx && skew.norm() < flush * n.dot(extents[t])) continue;
     const std::array<Vec3, 3> axes{Vec3::UnitX(), Vec3::UnitY(), Vec3::UnitZ()};
