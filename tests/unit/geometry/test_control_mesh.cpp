@@ -360,8 +360,9 @@ TEST(ControlMesh, UnevenPatternsAreKnownBySize) {
   constexpr int n = 40;
   const auto net = [](Real size) {  // graded, with points off by so much in the mean square
     std::mt19937 random(7);
-    std::normal_distribution<Real> off(0, size / std::sqrt(Real(2)));
-    const auto map = [&](Real s, Real t) { return Vec3(n * s * (1 + 0.4 * s) + off(random), n * t + off(random), 0); };
+    std::normal_distribution<Real> normal(0, 1 / std::sqrt(Real(2)));
+    const auto off = [&] { return size * normal(random); };
+    const auto map = [&](Real s, Real t) { return Vec3(n * s * (1 + 0.4 * s) + off(), n * t + off(), 0); };
     const SurfaceMesh mesh = squares_of(n, n, map);
     return control_mesh(mesh, "net");
   };
