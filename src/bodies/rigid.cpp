@@ -45,6 +45,12 @@ struct Surface {
     Sides sides{};
   };
   std::vector<Contact> contact;
+
+  std::vector<Vec3> corners() const {
+    std::vector<Vec3> at_rest;
+    for (const SurfacePoint& point : points) at_rest.push_back(point.rest);
+    return at_rest;
+  }
 };
 
 class RigidBody final : public MeshBody {
@@ -255,7 +261,7 @@ class RigidSource final : public MeshSource {
   std::vector<Sample> side_samples(const ElementRange&) const override { return {}; }
   SurfaceMesh closed_surface() const override {
     SurfaceMesh closed;
-    for (const SurfacePoint& point : surface_->points) closed.points.push_back(point.rest);
+    closed.points = surface_->corners();
     for (const auto& triangle : surface_->triangles) closed.add_face(triangle);
     return closed;
   }
@@ -299,8 +305,7 @@ class RigidSource final : public MeshSource {
   }
 
   static void find_sides(Surface& surface) {
-    std::vector<Vec3> corners;
-    for (const SurfacePoint& point : surface.points) corners.push_back(point.rest);
+    const std::vector<Vec3> corners = surface.corners();
     const auto at_corner = sides_of(corners, surface.triangles);
     for (Surface::Contact& point : surface.contact) {
       const Vec3 normal = normal_of(surface.triangles[static_cast<std::size_t>(point.triangle)], corners);
@@ -310,12 +315,11 @@ class RigidSource final : public MeshSource {
 
   /// spacing: of contact points [m].
   static void find_thickness(Real spacing, Real thick, Surface& surface) {
+    const std::vector<Vec3> corners = surface.corners();
     std::vector<Vec3> places, normals;
     for (const Surface::Contact& point : surface.contact) {
-      const auto& triangle = surface.triangles[static_cast<std::size_t>(point.triangle)];
-      const auto x = [&](std::size_t k) { return surface.points[static_cast<std::size_t>(triangle[k])].rest; };
       places.push_back(point.rest);
-      normals.push_back((x(1) - x(0)).cross(x(2) - x(0)).stableNormalized());
+      normals.push_back(normal_of(surface.triangles[static_cast<std::size_t>(point.triangle)], corners));
     }
     const std::vector<Real> thickness = thickness_behind(places, normals, spacing, thick);
     for (std::size_t q = 0; q < thickness.size(); ++q) surface.contact[q].thickness = thickness[q];
